@@ -1,0 +1,108 @@
+// Package service is the contract between a controller's core and the handlers
+// of clients' calls (ctld/admit for changes, ctld/query for reads).
+package service
+
+import (
+	"context"
+
+	"muster/api"
+	"muster/job"
+	"muster/sched"
+	"muster/state"
+)
+
+// Core is what a handler may use of the controller it runs in.
+type Core interface {
+	// Root is the last state applied here.
+	Root() *state.Root
+	// Now is the present state time (the leader's; a follower's best guess).
+	Now() job.Time
+	// WaitIndex returns a root that includes index, or an error when ctx ends.
+	WaitIndex(ctx context.Context, index uint64) (*state.Root, error)
+	// Changed returns a channel that is closed once a root later than r is
+	// published: wait on it, do not poll.
+	Changed(r *state.Root) <-chan struct{}
+	// Propose commits one command and returns its result and the index of its
+	// entry. Only the leader can; others fail with api.ErrUnavailable. The
+	// blobs that the command names and the state lacks go with it.
+	Propose(ctx context.Context, e state.Envelope, blobs ...state.Blob) (state.Result, uint64, error)
+	// Blob reads a script or environment by its hash.
+	Blob(ctx context.Context, h job.Hash) ([]byte, error)
+	// Verdict is the scheduler's last word on a waiting job.
+	Verdict(id job.ID) (sched.Verdict, bool)
+	// Signal sends a signal to an attempt's processes and waits until its
+	// nodes have taken it. Only the leader can.
+	Signal(ctx context.Context, s Signal) error
+	// Live is what was last heard of a node; false if nothing.
+	Live(name string) (NodeLive, bool)
+	// Usage is the last sample of a running attempt, summed over its nodes.
+	Usage(id job.ID) (job.Usage, bool)
+	// Ledger reads finished jobs (outbox and ledger as one).
+	Ledger() Ledger
+	// Counters are for sdiag and metrics.
+	Counters() Counters
+	// Controllers lists the voters and who leads.
+	Controllers() []Controller
+}
+
+// Ledger is the record of finished jobs, by its own queries.
+type Ledger interface {
+	// Jobs calls f for each finished record that ended in [from, to) (0: open) or,
+	// if ids are given, has one of the ids; oldest first, until f returns false.
+	// A job that was requeued has one record for each attempt.
+	Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error
+}
+
+// Signal is a signal to a running job.
+type Signal struct {
+	Job    job.ID
+	Number uint8
+	Batch  bool        // only the batch shell
+	Full   bool        // batch shell and steps
+	Step   *job.StepID // only this step
+}
+
+// NodeLive is the part of a node that is not kept in state.
+type NodeLive struct {
+	LoadHundredths uint32
+	FreeMemoryMB   uint64
+	Heard          job.Time
+}
+
+// Counters of one controller since its start.
+type Counters struct {
+	Started                                              job.Time
+	Submitted, JobsStarted, Completed, Cancelled, Failed uint64
+	Cycles, CyclesLastUS, CyclesMaxUS, CyclesSumUS       uint64
+	QueueLen, LastDepth, DepthSum                        uint64
+	Backfilled                                           uint64
+	Calls                                                map[string]CallCount
+	Threads                                              int
+}
+
+// CallCount is how often a method was called and how long it took in all.
+type CallCount struct{ Count, SumUS uint64 }
+
+// Controller is one voter.
+type Controller struct {
+	Name, Address string
+	Leader        bool
+	Up            bool // heard of lately, as far as this controller knows
+}
+
+// Request is one call with what its handler needs.
+type Request struct {
+	api.Call
+	Caller api.Caller
+	// Send streams one chunk of the answer; it blocks while the client is slow.
+	Send func(chunk []byte) error
+	// Index may be set by the handler: the index the answer was made from.
+	Index uint64
+}
+
+// Method binds a name to its handler.
+type Method struct {
+	Name   string
+	Leader bool // runs on the leader only; followers pass it on
+	Handle func(ctx context.Context, core Core, r *Request) error
+}

@@ -1,0 +1,35 @@
+package job
+
+// DependKind is the kind of one dependency (sbatch(1), --dependency).
+type DependKind uint8
+
+// The kinds of dependency.
+const (
+	DependAfter DependKind = iota + 1
+	DependAfterAny
+	DependAfterOK
+	DependAfterNotOK
+	DependAfterCorr
+	DependSingleton
+	DependAfterBurstBuffer
+)
+
+// DependState is how far one dependency is.
+type DependState uint8
+
+// The states of a dependency. A failed one stays failed, whatever happens to
+// the other job later.
+const (
+	Unfulfilled DependState = iota
+	Fulfilled
+	FailedDep
+)
+
+// Dependency is one condition on another job.
+type Dependency struct {
+	Kind  DependKind
+	On    ID     // 0 for singleton
+	Task  uint32 // NoTask: the whole job or array
+	Delay Minutes
+	State DependState
+}

@@ -1,0 +1,52 @@
+// Package sched is the planner: a pure function from a view of the cluster, the
+// time and a budget to a plan. It knows no raft, no storage and no clock.
+package sched
+
+import (
+	"muster/job"
+)
+
+// Budget bounds one cycle, counted in steps (one look at one stretch of one
+// node group), so that a cycle can be recorded and replayed bit for bit.
+type Budget struct {
+	Steps  int // 0: no bound
+	Starts int // most starts in one plan, 0: no bound
+}
+
+// Plan is what one cycle came to.
+type Plan struct {
+	Starts   []Start
+	Preempt  []Preemption
+	Verdicts []Verdict // for each waiting job that was looked at and not started
+	Steps    int
+	Cut      bool // the budget ended it; the next cycle goes on there
+}
+
+// Start is one job to start now.
+type Start struct {
+	Job   job.ID
+	Task  uint32 // array index, job.NoTask for a plain job
+	Alloc job.Allocation
+	Limit job.Minutes
+}
+
+// Preemption ends a running job for another one.
+type Preemption struct {
+	Victim, For job.ID
+	Requeue     bool
+}
+
+// Verdict is everything that holds one waiting job.
+type Verdict struct {
+	Job     job.ID
+	Reasons []Why // the binding one first; never empty
+	Planned job.Time
+	Nodes   []job.NodeID
+	Ahead   int // jobs before it in order
+}
+
+// Why is one reason with its particulars.
+type Why struct {
+	Reason job.Reason
+	Detail string // for people: which node, which limit, how much is missing
+}
