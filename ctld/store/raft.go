@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/raft"
+	boltdb "github.com/hashicorp/raft-boltdb/v2"
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// keptSnapshots: the last, and the one before it in case the last is damaged.
+	keptSnapshots = 2
+	// maxAppend is the most entries in one message to a follower.
+	maxAppend = 256
+	// transportTimeout bounds one exchange between controllers.
+	transportTimeout = 5 * time.Second
+	// lockTimeout is how long to wait for the log's file lock.
+	lockTimeout = 2 * time.Second
+)
+
+// addresses finds a voter's address by its name in the configuration, so that
+// one may move without a change in raft's log.
+type addresses []Voter
+
+// ServerAddr implements raft.ServerAddressProvider.
+func (a addresses) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
+	for _, v := range a {
+		if v.Name == string(id) {
+			return raft.ServerAddress(v.Address), nil
+		}
+	}
+	return "", fmt.Errorf("the cluster file names no controller %q", id)
+}
+
+func (s *Store) openRaft() error {
+	log := raftLog{log: s.cfg.Log, name: "raft"}
+	path := filepath.Join(s.cfg.Dir, "raft.db")
+	var err error
+	s.bolt, err = boltdb.New(boltdb.Options{Path: path, MsgpackUseNewTimeFormat: true,
+		BoltOptions: &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, Timeout: lockTimeout}})
+	if errors.Is(err, bbolt.ErrTimeout) {
+		return fmt.Errorf("raft log %s is in use: does controller %s run already?", path, s.cfg.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("raft log %s: %w", path, err)
+	}
+	snaps, err := raft.NewFileSnapshotStoreWithLogger(s.cfg.Dir, keptSnapshots, log)
+	if err != nil {
+		return errors.Join(fmt.Errorf("snapshots in %s: %w", s.cfg.Dir, err), s.bolt.Close())
+	}
+	s.trans = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: s.cfg.Stream, MaxPool: 3, Timeout: transportTimeout, Logger: log,
+		ServerAddressProvider: addresses(s.cfg.Voters), MsgpackUseNewTimeFormat: true,
+	})
+	if err := s.startRaft(snaps, log); err != nil {
+		return errors.Join(err, s.trans.Close(), s.bolt.Close())
+	}
+	return nil
+}
+
+func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
+	c := s.raftConfig(log)
+	known, err := raft.HasExistingState(s.bolt, s.bolt, snaps)
+	if err != nil {
+		return fmt.Errorf("raft log in %s: %w", s.cfg.Dir, err)
+	}
+	if !known {
+		var voters raft.Configuration
+		for _, v := range s.cfg.Voters {
+			voters.Servers = append(voters.Servers, raft.Server{ID: raft.ServerID(v.Name), Address: raft.ServerAddress(v.Address)})
+		}
+		if err := raft.BootstrapCluster(c, s.bolt, s.bolt, snaps, s.trans, voters); err != nil {
+			return fmt.Errorf("first start of controller %s: %w", s.cfg.Name, err)
+		}
+	}
+	s.raft, err = raft.NewRaft(c, s.fsm, s.bolt, s.bolt, snaps, s.trans)
+	if err != nil {
+		return fmt.Errorf("start raft in %s: %w", s.cfg.Dir, err)
+	}
+	return nil
+}
+
+func (s *Store) raftConfig(log raftLog) *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(s.cfg.Name)
+	c.HeartbeatTimeout = s.cfg.Timing.Heartbeat
+	c.ElectionTimeout = s.cfg.Timing.Election
+	c.LeaderLeaseTimeout = s.cfg.Timing.Lease
+	c.MaxAppendEntries = maxAppend
+	c.BatchApplyCh = true
+	c.NotifyCh = s.notify
+	c.NoLegacyTelemetry = true
+	c.Logger = log
+	if log.log == nil {
+		c.LogOutput = os.Stderr
+	}
+	return c
+}
+
+// watchLeadership runs Lead while raft says that this controller leads.
+func (s *Store) watchLeadership(ctx context.Context) {
+	end := func() {}
+	defer func() { end() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case lead := <-s.notify:
+			end()
+			end = func() {}
+			if lead {
+				end = s.startLead(ctx)
+			}
+		}
+	}
+}
+
+// startLead takes up the lead; the function it returns ends it and waits.
+func (s *Store) startLead(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.lead(ctx)
+	}()
+	return func() {
+		s.leading.Store(0)
+		cancel()
+		s.batch.shut()
+		<-done
+		// It may have been about to open.
+		s.leading.Store(0)
+		s.batch.shut()
+	}
+}
+
+// lead waits until all that earlier leaders acknowledged is applied, sets state
+// time and opens the batcher.
+func (s *Store) lead(ctx context.Context) {
+	if err := s.raft.Barrier(0).Error(); err != nil {
+		s.cfg.Log.Warn("lost the lead before it could be taken up", "err", err)
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	s.time.found(s.Root().Now())
+	term := s.raft.CurrentTerm()
+	s.batch.open()
+	s.leading.Store(term)
+	s.cfg.Log.Info("this controller leads", "term", term, "index", s.Root().Index())
+	if s.cfg.Lead != nil {
+		s.cfg.Lead(ctx, term)
+	}
+	<-ctx.Done()
+	s.leading.CompareAndSwap(term, 0)
+}

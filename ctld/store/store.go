@@ -1,0 +1,238 @@
+// Package store keeps the replicated state of one controller: raft with its log
+// and snapshots, the blobs beside them, and the batcher that gathers commands
+// into raft entries.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+	boltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"muster/api"
+	"muster/internal/clock"
+	"muster/job"
+	"muster/state"
+)
+
+// Voter is one controller that has a vote.
+type Voter struct {
+	Name    string // raft's server id
+	Address string // host:port of its one port
+}
+
+// Config is what a store needs to know.
+type Config struct {
+	Cluster string
+	Name    string // of this controller; one of the Voters
+	Dir     string // data directory, made if it is not there
+	Voters  []Voter
+	Stream  raft.StreamLayer // carries raft's own connections
+	Timing  Timing
+	Log     *slog.Logger
+	Clock   clock.Clock // nil: the system's
+	// Lead runs while this controller leads: from the moment at which all that
+	// earlier leaders acknowledged is applied, until ctx ends. It must return
+	// promptly then.
+	Lead func(ctx context.Context, term uint64)
+	// FetchBlob gets a blob from another controller.
+	FetchBlob func(ctx context.Context, h job.Hash) ([]byte, error)
+}
+
+// Timing holds raft's timers and the bounds on its log. The zero value of each
+// means its default.
+type Timing struct {
+	Heartbeat time.Duration // silence of the leader after which a follower asks for votes, at random up to twice it
+	Election  time.Duration // how long a candidate waits for votes
+	Lease     time.Duration // a leader that reaches no majority for so long steps down; at most Heartbeat
+	// SnapshotBytes and SnapshotCommands bound the log: a snapshot is taken
+	// when the entries since the last one have so much of either.
+	SnapshotBytes    uint64
+	SnapshotCommands uint64
+}
+
+// Defaults: a new leader within about a second of the old one's death, while a
+// controller that gets no processor for half a second keeps its lead.
+const (
+	defaultHeartbeat        = 700 * time.Millisecond
+	defaultElection         = 700 * time.Millisecond
+	defaultLease            = 500 * time.Millisecond
+	defaultSnapshotBytes    = 64 << 20
+	defaultSnapshotCommands = 200_000
+)
+
+func (t Timing) withDefaults() Timing {
+	set := func(v *time.Duration, d time.Duration) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&t.Heartbeat, defaultHeartbeat)
+	set(&t.Election, defaultElection)
+	set(&t.Lease, min(defaultLease, t.Heartbeat))
+	if t.SnapshotBytes == 0 {
+		t.SnapshotBytes = defaultSnapshotBytes
+	}
+	if t.SnapshotCommands == 0 {
+		t.SnapshotCommands = defaultSnapshotCommands
+	}
+	return t
+}
+
+// Store is one replica. Its methods may be called from any goroutine.
+type Store struct {
+	cfg    Config
+	raft   *raft.Raft
+	bolt   *boltdb.BoltStore
+	trans  *raft.NetworkTransport
+	fsm    *fsm
+	blobs  *blobs
+	time   *stateTime
+	batch  *batcher
+	verify verifier
+	notify chan bool // of leadership, from raft
+
+	leading atomic.Uint64 // term in which Lead runs, 0: it does not
+	stop    context.CancelFunc
+	tasks   sync.WaitGroup
+	failed  chan struct{} // closed when the replica must stop
+	once    sync.Once
+	err     error // why, set before failed is closed
+}
+
+// Open starts a replica. A fresh data directory gets the configuration with all
+// Voters; the same on each of them, so it does not matter who is first.
+func Open(cfg Config) (*Store, error) {
+	cfg.Timing = cfg.Timing.withDefaults()
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
+	if err := claim(cfg.Dir, owner{Cluster: cfg.Cluster, Name: cfg.Name}); err != nil {
+		return nil, err
+	}
+	files, err := openBlobs(filepath.Join(cfg.Dir, "blobs"))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, blobs: files, time: newStateTime(cfg.Clock), notify: make(chan bool, 16), failed: make(chan struct{})}
+	s.fsm = newFSM(s)
+	if err := s.openRaft(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = cancel
+	s.batch = newBatcher(s)
+	s.tasks.Go(func() { s.batch.run(ctx) })
+	s.tasks.Go(s.batch.collect)
+	s.tasks.Go(func() { s.watchLeadership(ctx) })
+	s.tasks.Go(func() { s.takeSnapshots(ctx) })
+	s.tasks.Go(func() { s.keepBlobs(ctx) })
+	return s, nil
+}
+
+// Close gives the lead away, if this controller has it, and stops. Nothing that
+// was acknowledged depends on it.
+func (s *Store) Close() error {
+	if s.raft.State() == raft.Leader && len(s.cfg.Voters) > 1 {
+		if err := s.raft.LeadershipTransfer().Error(); err != nil {
+			s.cfg.Log.Warn("the lead could not be given away; the others elect a leader by themselves", "err", err)
+		}
+	}
+	s.stop()
+	err := s.raft.Shutdown().Error()
+	s.tasks.Wait()
+	return errors.Join(err, s.trans.Close(), s.bolt.Close())
+}
+
+// Failed is closed when the replica cannot go on; Err says why.
+func (s *Store) Failed() <-chan struct{} { return s.failed }
+
+// Err is why Failed was closed.
+func (s *Store) Err() error {
+	select {
+	case <-s.failed:
+		return s.err
+	default:
+		return nil
+	}
+}
+
+func (s *Store) fail(err error) {
+	s.once.Do(func() {
+		s.err = err
+		close(s.failed)
+	})
+}
+
+// Root is the last state applied here.
+func (s *Store) Root() *state.Root { return s.fsm.machine.Root() }
+
+// Changed returns a channel that is closed once a root later than r is published.
+func (s *Store) Changed(r *state.Root) <-chan struct{} { return s.fsm.changed(r) }
+
+// WaitIndex returns a root that includes index, or the error of ctx.
+func (s *Store) WaitIndex(ctx context.Context, index uint64) (*state.Root, error) {
+	for {
+		r := s.Root()
+		if r.Index() >= index {
+			return r, nil
+		}
+		select {
+		case <-s.Changed(r):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("controller %s is at index %d, not yet at %d: %w", s.cfg.Name, r.Index(), index, ctx.Err())
+		}
+	}
+}
+
+// Now is the present state time; on a follower its best guess.
+func (s *Store) Now() job.Time { return s.time.now() }
+
+// Leading is the term in which this controller leads, with all that was
+// acknowledged before applied; 0 if it does not.
+func (s *Store) Leading() uint64 { return s.leading.Load() }
+
+// Leader names the controller that leads as far as is known here; "" if none.
+func (s *Store) Leader() string {
+	_, id := s.raft.LeaderWithID()
+	return string(id)
+}
+
+// LastContact is when this follower last heard of a leader.
+func (s *Store) LastContact() time.Time { return s.raft.LastContact() }
+
+// Verify returns once a majority has confirmed, after the call, that this
+// controller leads. A root taken after it includes all that was acknowledged
+// before the call: a leader acknowledges only what it has applied.
+func (s *Store) Verify(ctx context.Context) error {
+	if s.Leading() == 0 {
+		return s.notLeading()
+	}
+	if err := s.verify.wait(ctx, func() error { return s.raft.VerifyLeader().Error() }); err != nil {
+		return fmt.Errorf("confirm the lead of controller %s: %w", s.cfg.Name, err)
+	}
+	return nil
+}
+
+// Blob reads a script or environment, from another controller if this one lacks it.
+func (s *Store) Blob(ctx context.Context, h job.Hash) ([]byte, error) {
+	data, err := s.blobs.get(h)
+	if err == nil || s.cfg.FetchBlob == nil {
+		return data, err
+	}
+	return s.fetch(ctx, h)
+}
+
+// LocalBlob reads a blob from this controller's own files.
+func (s *Store) LocalBlob(h job.Hash) ([]byte, error) { return s.blobs.get(h) }
+
+func (s *Store) notLeading() *api.Error {
+	return &api.Error{Kind: api.ErrUnavailable, Text: fmt.Sprintf("controller %s does not lead", s.cfg.Name)}
+}
