@@ -268,11 +268,14 @@ func (x *PlansRequest) GetFrom() uint64 {
 	return 0
 }
 
+// PlansReply also comes without verdicts, so that a follower knows how far the
+// leader is: index is the leader's, now_ms its state time.
 type PlansReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Verdicts      []byte                 `protobuf:"bytes,1,opt,name=verdicts,proto3" json:"verdicts,omitempty"`
 	Full          bool                   `protobuf:"varint,2,opt,name=full,proto3" json:"full,omitempty"`
 	Index         uint64                 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
+	NowMs         int64                  `protobuf:"varint,4,opt,name=now_ms,json=nowMs,proto3" json:"now_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -324,6 +327,13 @@ func (x *PlansReply) GetFull() bool {
 func (x *PlansReply) GetIndex() uint64 {
 	if x != nil {
 		return x.Index
+	}
+	return 0
+}
+
+func (x *PlansReply) GetNowMs() int64 {
+	if x != nil {
+		return x.NowMs
 	}
 	return 0
 }
@@ -2380,11 +2390,15 @@ func (x *Signal) GetStep() uint32 {
 	return 0
 }
 
+// RelayUp is a node's message, the news that its stream ended (gone), or, with
+// no node, the last finished record that the follower has in its ledger.
 type RelayUp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
 	Message       *FromNode              `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Gone          bool                   `protobuf:"varint,3,opt,name=gone,proto3" json:"gone,omitempty"`
+	Ledger        uint64                 `protobuf:"varint,4,opt,name=ledger,proto3" json:"ledger,omitempty"`
+	From          string                 `protobuf:"bytes,5,opt,name=from,proto3" json:"from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2438,6 +2452,20 @@ func (x *RelayUp) GetGone() bool {
 		return x.Gone
 	}
 	return false
+}
+
+func (x *RelayUp) GetLedger() uint64 {
+	if x != nil {
+		return x.Ledger
+	}
+	return 0
+}
+
+func (x *RelayUp) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
 }
 
 type RelayDown struct {
@@ -2509,12 +2537,13 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\tBlobChunk\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"\"\n" +
 	"\fPlansRequest\x12\x12\n" +
-	"\x04from\x18\x01 \x01(\x04R\x04from\"R\n" +
+	"\x04from\x18\x01 \x01(\x04R\x04from\"i\n" +
 	"\n" +
 	"PlansReply\x12\x1a\n" +
 	"\bverdicts\x18\x01 \x01(\fR\bverdicts\x12\x12\n" +
 	"\x04full\x18\x02 \x01(\bR\x04full\x12\x14\n" +
-	"\x05index\x18\x03 \x01(\x04R\x05index\"\xbd\x01\n" +
+	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x15\n" +
+	"\x06now_ms\x18\x04 \x01(\x03R\x05nowMs\"\xbd\x01\n" +
 	"\bFromNode\x12#\n" +
 	"\x05hello\x18\x01 \x01(\v2\r.muster.HelloR\x05hello\x12/\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x11.muster.HeartbeatR\theartbeat\x12&\n" +
@@ -2714,11 +2743,13 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"batch_only\x18\x04 \x01(\bR\tbatchOnly\x12\x12\n" +
 	"\x04full\x18\x05 \x01(\bR\x04full\x12\x19\n" +
 	"\bhas_step\x18\x06 \x01(\bR\ahasStep\x12\x12\n" +
-	"\x04step\x18\a \x01(\rR\x04step\"]\n" +
+	"\x04step\x18\a \x01(\rR\x04step\"\x89\x01\n" +
 	"\aRelayUp\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12*\n" +
 	"\amessage\x18\x02 \x01(\v2\x10.muster.FromNodeR\amessage\x12\x12\n" +
-	"\x04gone\x18\x03 \x01(\bR\x04gone\"I\n" +
+	"\x04gone\x18\x03 \x01(\bR\x04gone\x12\x16\n" +
+	"\x06ledger\x18\x04 \x01(\x04R\x06ledger\x12\x12\n" +
+	"\x04from\x18\x05 \x01(\tR\x04from\"I\n" +
 	"\tRelayDown\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12(\n" +
 	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\x84\x02\n" +
