@@ -32,4 +32,5 @@ type Dependency struct {
 	Task  uint32 // NoTask: the whole job or array
 	Delay Minutes
 	State DependState
+	Due   Time // when a Delay that runs is over; 0: it does not run
 }

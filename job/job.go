@@ -35,6 +35,8 @@ type Job struct {
 	Account  string  // the account that is charged (a default filled in)
 	QOS      string
 	SLUID    uint64 // orders all jobs by submission for ever, requeues included
+	// LaunchFails counts attempts in a row that could not be launched.
+	LaunchFails uint8
 }
 
 // Array is a job's place in its array.
@@ -84,7 +86,7 @@ type Times struct {
 
 // Result is how the last attempt ended.
 type Result struct {
-	Code       uint32 // exit code of the script, 0 to 255
+	ExitCode   uint32 // of the script, 0 to 255
 	Signal     uint8  // signal that killed the script, 0 if none
 	Derived    uint32 // highest exit code of the steps
 	DerivedSig uint8
@@ -171,7 +173,7 @@ type Step struct {
 	CPUs       uint32
 	MemoryMB   uint64
 	Devices    []DeviceShare
-	Code       uint32
+	ExitCode   uint32
 	Signal     uint8
 	Usage      Usage
 }

@@ -76,6 +76,7 @@ const (
 	NodeRebootRequested
 	NodeInvalidReg // registered with less than it declares
 	NodeBehind     // has an older configuration
+	NodeLost       // down because it fell silent: returns to service by itself
 )
 
 // Partition is one queue and its rules.

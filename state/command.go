@@ -219,6 +219,8 @@ type Report struct {
 	Ended  bool
 	Result job.Result
 	OOM    bool
+	// TimedOut: the node ended it because its time limit had passed.
+	TimedOut bool
 	// Released: all processes are gone and everything is cleaned up.
 	Released bool
 	// Failed: it could not be launched; Detail says why.

@@ -25,12 +25,3 @@ func (m *Machine) Root() *Root { panic("contract") }
 
 // Restore replaces everything by a snapshot.
 func (m *Machine) Restore(r io.Reader) error { panic("contract") }
-
-// Encode appends the bytes of an entry for the raft log.
-func (e *Entry) Encode(dst []byte) []byte { panic("contract") }
-
-// DecodeEntry reads what Encode wrote.
-func DecodeEntry(b []byte) (*Entry, error) { panic("contract") }
-
-// Seal makes an envelope of a command.
-func Seal(c Command, by Actor, req RequestID) Envelope { panic("contract") }

@@ -78,6 +78,18 @@ func (r *Root) NodeNamed(name string) *partition.Node { panic("contract") }
 // Nodes yields all nodes in the order of the cluster file.
 func (r *Root) Nodes() iter.Seq[*partition.Node] { panic("contract") }
 
+// NodeUse is what jobs hold of a node; nil if they hold nothing.
+func (r *Root) NodeUse(id job.NodeID) *NodeUse { panic("contract") }
+
+// ArrayUse counts the tasks of an array; the zero value if there is none.
+func (r *Root) ArrayUse(id job.ID) ArrayUse { panic("contract") }
+
+// LicenseUse is how many of a licence running jobs hold.
+func (r *Root) LicenseUse(name string) uint32 { panic("contract") }
+
+// Promises are the planned starts that were committed last, in queue order.
+func (r *Root) Promises() []Planned { panic("contract") }
+
 // Partition finds a partition by name.
 func (r *Root) Partition(name string) *partition.Partition { panic("contract") }
 

@@ -1,0 +1,26 @@
+package gres
+
+import "muster/internal/wire"
+
+// Code implements wire.Message.
+func (i *Item) Code(c *wire.Coder) {
+	c.String(1, &i.Name)
+	c.String(2, &i.Type)
+	c.Uint64(3, &i.Count)
+}
+
+// Code implements wire.Message.
+func (d *Device) Code(c *wire.Coder) {
+	c.String(1, &d.Name)
+	c.String(2, &d.Type)
+	wire.Int(c, 3, &d.Index)
+	c.String(4, &d.File)
+	c.String(5, &d.UUID)
+	wire.Pointer(c, 6, &d.Cores)
+}
+
+// Code implements wire.Message.
+func (i *Inventory) Code(c *wire.Coder) {
+	wire.Slice(c, 1, &i.Devices)
+	wire.Slice(c, 2, &i.Counts)
+}
