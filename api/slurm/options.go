@@ -1,0 +1,212 @@
+package slurm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"muster/job"
+)
+
+// Program is a set of the commands that read job options.
+type Program uint8
+
+// The commands that read job options.
+const (
+	Sbatch Program = 1 << iota
+	Salloc
+	Srun
+	allPrograms = Sbatch | Salloc | Srun
+)
+
+// Source says where an option was set; a later one wins.
+type Source uint8
+
+// Where options are set.
+const (
+	Unset Source = iota
+	FromDirective
+	FromEnvironment
+	FromCommandLine
+)
+
+// Input is what option values are read against.
+type Input struct {
+	Program  Program
+	Now      time.Time // in the user's zone
+	Dir      string    // working directory of the command
+	UID      uint32
+	ReadFile func(name string) ([]byte, error) // for --nodefile and --export-file
+}
+
+// Options is what the options of one job component came to.
+type Options struct {
+	Job        job.Request
+	Array      string // --array, as given
+	Dependency string // --dependency, as given
+	Hold       bool
+	Priority   *uint32
+	TaskCount  bool // --ntasks was given
+	NodeFile   string
+	Act        Act
+	Warnings   []string // for stderr
+
+	in      *Input
+	set     map[string]Source
+	memory  map[string]job.Memory // of the three memory options
+	gresGPU bool                  // --gres names gpu
+}
+
+// Act is what only the command itself acts on.
+type Act struct {
+	Wrap       string
+	Wrapped    bool
+	Parsable   bool
+	TestOnly   bool
+	Wait       bool
+	Quiet      bool
+	Verbose    int
+	IgnorePBS  bool
+	Help       bool
+	Usage      bool
+	Version    bool
+	ExportFile string
+	Propagate  string
+}
+
+// OptionError is a value that an option does not take.
+type OptionError struct {
+	Before string // a line printed as it is, before the message
+	Text   string // Slurm's text
+	Code   int    // exit code: 1 where Slurm's number parser ends the program, else 255
+}
+
+// Error is Slurm's text.
+func (e *OptionError) Error() string { return e.Text }
+
+// NewOptions returns the options of a component before any is set.
+func NewOptions(in *Input) *Options {
+	return &Options{in: in, set: make(map[string]Source), memory: make(map[string]job.Memory)}
+}
+
+// WasSet tells where an option was set last, by its long name.
+func (o *Options) WasSet(name string) Source { return o.set[name] }
+
+// Apply sets the options in order. Options that only the early pass of Slurm
+// reads count from the command line and the environment alone.
+func (o *Options) Apply(given []Given, from Source) error {
+	for _, g := range given {
+		opt := lookupOption(g.Flag.Name)
+		if opt == nil {
+			return fmt.Errorf("option --%s is not in the table of job options", g.Flag.Name)
+		}
+		if opt.Early && from == FromDirective {
+			continue
+		}
+		if err := o.apply(opt, g.Value, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Options) apply(opt *Option, value string, from Source) error {
+	if opt.Refuse != "" {
+		return &OptionError{Text: fmt.Sprintf("Option --%s is not supported: %s", opt.Name, opt.Refuse), Code: 1}
+	}
+	if err := opt.Set(o, value); err != nil {
+		return err
+	}
+	o.set[opt.Name] = from
+	return nil
+}
+
+// ApplyEnvironment sets the options that input variables stand for (sbatch(1),
+// INPUT ENVIRONMENT VARIABLES).
+func (o *Options) ApplyEnvironment(lookup func(string) (string, bool)) error {
+	for i := range optionTable {
+		opt := &optionTable[i]
+		if opt.For&o.in.Program == 0 {
+			continue
+		}
+		for _, name := range opt.Env {
+			value, ok := lookup(name)
+			if !ok || opt.Arg == NoArg && !envFlag(value) {
+				continue
+			}
+			if err := o.apply(opt, value, FromEnvironment); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// envFlag tells whether the value of a variable sets an option without value:
+// empty, yes, or a number other than 0.
+func envFlag(value string) bool {
+	if value == "" || strings.EqualFold(value, "yes") {
+		return true
+	}
+	n, ok := digits(strings.TrimPrefix(value, "-"))
+	return ok && n != 0
+}
+
+// Flags is the grammar of one command's options.
+func Flags(p Program) []Flag {
+	flags := make([]Flag, 0, len(optionTable))
+	for i := range optionTable {
+		if o := &optionTable[i]; o.For&p != 0 {
+			flags = append(flags, o.Flag)
+		}
+	}
+	return flags
+}
+
+// Sticky keeps the options that hold for all later components of a
+// heterogeneous job, too.
+func Sticky(given []Given) []Given {
+	var out []Given
+	for _, g := range given {
+		if o := lookupOption(g.Flag.Name); o != nil && !o.Each {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func lookupOption(name string) *Option {
+	for i := range optionTable {
+		if optionTable[i].Name == name {
+			return &optionTable[i]
+		}
+	}
+	return nil
+}
+
+// refuse makes the error of a value that an option does not take.
+func refuse(option string) error {
+	return &OptionError{Text: "Invalid --" + option + " specification", Code: 255}
+}
+
+// number reads the value of an option that counts something, as Slurm does: a
+// wrong one ends the program with 1.
+func number(option, value string, min, max int64) (int64, error) {
+	n, ok := digits(value)
+	switch {
+	case !ok && len(value) > 9 && allDigits(value), ok && n > max:
+		return 0, &OptionError{Text: fmt.Sprintf("Numeric argument (%s) too large for --%s.", value, option), Code: 1}
+	case !ok || n < min:
+		return 0, &OptionError{Text: fmt.Sprintf("Invalid numeric value \"%s\" for --%s.", value, option), Code: 1}
+	}
+	return n, nil
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}

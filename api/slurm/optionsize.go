@@ -1,0 +1,262 @@
+package slurm
+
+import (
+	"math"
+	"strings"
+
+	"muster/gres"
+	"muster/job"
+)
+
+func setNodes(o *Options, v string) error {
+	c, err := ParseNodeCount(v)
+	if err != nil {
+		return &OptionError{Text: err.Error(), Code: 255}
+	}
+	s := &o.Job.Size
+	s.MinNodes, s.MaxNodes, s.NodeCounts = c.Min, c.Max, c.Sizes
+	return nil
+}
+
+func setTasks(o *Options, v string) error {
+	n, err := number("ntasks", v, 1, math.MaxInt32-1)
+	if err != nil {
+		return err
+	}
+	o.Job.Size.Tasks, o.TaskCount = uint32(n), true
+	return nil
+}
+
+// setMem makes the setter of one of the three memory options; Finish says which
+// of them counts.
+func setMem(option string) func(*Options, string) error {
+	per := map[string]job.MemoryUnit{"mem": job.MemoryPerNode, "mem-per-cpu": job.MemoryPerCPU, "mem-per-gpu": job.MemoryPerGPU}[option]
+	return func(o *Options, v string) error {
+		mb, err := ParseMegabytes(v)
+		if err != nil {
+			return refuse(option)
+		}
+		o.memory[option] = job.Memory{Per: per, MB: mb}
+		return nil
+	}
+}
+
+func setTmp(o *Options, v string) error {
+	mb, err := ParseMegabytes(v)
+	if err != nil {
+		return refuse("tmp")
+	}
+	o.Job.Place.TmpDiskMB = mb
+	return nil
+}
+
+// notSpecialized is what Slurm says of -S where a site does not allow it; the
+// option has no effect then.
+const notSpecialized = " since it's not allowed by configuration (AllowSpecResourcesUsage = No)"
+
+func setCoreSpec(o *Options, v string) error {
+	if _, err := number("core-spec", v, 0, math.MaxUint16>>1); err != nil {
+		return err
+	}
+	o.Warnings = append(o.Warnings, "Ignoring -S"+notSpecialized)
+	return nil
+}
+
+func setThreadSpec(o *Options, v string) error {
+	if _, err := number("thread-spec", v, 1, math.MaxUint16>>1); err != nil {
+		return err
+	}
+	o.Warnings = append(o.Warnings, "Ignoring --thread-spec"+notSpecialized)
+	return nil
+}
+
+// setNodeInfo reads sockets[:cores[:threads]]; * is any.
+func setNodeInfo(o *Options, v string) error {
+	s := &o.Job.Size
+	parts := strings.Split(v, ":")
+	if len(parts) > 3 {
+		return refuse("extra-node-info")
+	}
+	for i, field := range []*uint16{&s.SocketsPerNode, &s.CoresPerSocket, &s.ThreadsPerCore}[:len(parts)] {
+		low, _, _ := strings.Cut(parts[i], "-")
+		if low == "*" || low == "" {
+			*field = 0
+			continue
+		}
+		n, ok := digits(low)
+		if !ok || n < 1 || n >= math.MaxUint16-2 {
+			return refuse("extra-node-info")
+		}
+		*field = uint16(n)
+	}
+	return nil
+}
+
+func setExclusive(o *Options, v string) error {
+	switch strings.ToLower(v) {
+	case "", "exclusive", "allocation":
+		o.Job.Place.Sharing = job.Exclusive
+	case "oversubscribe":
+		o.Job.Place.Sharing = job.Oversubscribe
+	case "user":
+		o.Job.Place.Sharing = job.ExclusiveUser
+	case "mcs", "topo":
+		return &OptionError{Text: "Option --exclusive=" + v + " is not supported: use --exclusive or --exclusive=user", Code: 1}
+	default:
+		return refuse("exclusive")
+	}
+	return nil
+}
+
+func setHint(o *Options, v string) error {
+	switch v {
+	case "compute_bound", "memory_bound", "multithread", "nomultithread":
+		o.Job.Place.Hint = v
+		return nil
+	}
+	return &OptionError{Text: "unrecognized --hint argument \"" + v + "\", see --hint=help", Code: 1}
+}
+
+// setDistribution checks and keeps how tasks are spread (sbatch(1), -m).
+func setDistribution(o *Options, v string) error {
+	low := strings.ToLower(v)
+	if n, ok := cutFold(low, "plane"); ok {
+		size, has := strings.CutPrefix(n, "=")
+		if k, ok := digits(size); !has || !ok || k < 1 {
+			return refuse("distribution")
+		}
+		o.Job.Place.Dist = low
+		return nil
+	}
+	levels, packing, hasPacking := strings.Cut(low, ",")
+	if hasPacking && packing != "pack" && packing != "nopack" {
+		return refuse("distribution")
+	}
+	for i, level := range strings.Split(levels, ":") {
+		switch {
+		case level == "*", level == "block", level == "cyclic":
+		case i > 0 && level == "fcyclic":
+		case i == 0 && level == "arbitrary":
+		default:
+			return refuse("distribution")
+		}
+		if i > 2 {
+			return refuse("distribution")
+		}
+	}
+	o.Job.Place.Dist = low
+	return nil
+}
+
+// setSwitches reads count[@time].
+func setSwitches(o *Options, v string) error {
+	n, wait, hasWait := strings.Cut(v, "@")
+	c, err := number("switches", n, 1, math.MaxInt32-1)
+	if err != nil {
+		return err
+	}
+	o.Job.Place.Switches = uint32(c)
+	if hasWait {
+		s, err := ParseSeconds(wait)
+		if err != nil || s > math.MaxUint32 {
+			return refuse("switches")
+		}
+		o.Job.Place.SwitchWait = uint32(s)
+	}
+	return nil
+}
+
+// errGres is Slurm's answer to generic resources that it can't read.
+func errGres() error {
+	return &OptionError{Text: "Invalid generic resource (gres) specification", Code: 1}
+}
+
+// replace puts a new list in for the items of one name, or for all.
+func replace(field *gres.Spec, spec gres.Spec, name string) {
+	var kept gres.Spec
+	for _, item := range *field {
+		if name != "" && item.Name != name {
+			kept = append(kept, item)
+		}
+	}
+	*field = append(kept, spec...)
+}
+
+func setGres(o *Options, v string) error {
+	spec, err := ParseGres(v)
+	if err != nil {
+		return errGres()
+	}
+	replace(&o.Job.Gres.PerNode, spec, "")
+	o.gresGPU = false
+	for _, item := range spec {
+		o.gresGPU = o.gresGPU || item.Name == "gpu"
+	}
+	return nil
+}
+
+func replaceGPUs(field *gres.Spec, v string) error {
+	spec, err := ParseGPUs(v)
+	if err != nil {
+		return errGres()
+	}
+	replace(field, spec, "gpu")
+	return nil
+}
+
+func setGPUs(o *Options, v string) error          { return replaceGPUs(&o.Job.Gres.PerJob, v) }
+func setGPUsPerNode(o *Options, v string) error   { return replaceGPUs(&o.Job.Gres.PerNode, v) }
+func setGPUsPerSocket(o *Options, v string) error { return replaceGPUs(&o.Job.Gres.PerSocket, v) }
+func setGPUsPerTask(o *Options, v string) error   { return replaceGPUs(&o.Job.Gres.PerTask, v) }
+
+// setTRESPerTask reads cpu=N, gres/name[:type]=N and license/name=N.
+func setTRESPerTask(o *Options, v string) error {
+	var devices []string
+	for part := range strings.SplitSeq(v, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			name, value, ok = strings.Cut(part, ":")
+		}
+		switch {
+		case strings.EqualFold(name, "cpu") && ok:
+			n, err := number("tres-per-task", value, 1, math.MaxUint16-2)
+			if err != nil {
+				return err
+			}
+			o.Job.Size.CPUsPerTask = uint16(n)
+		case strings.HasPrefix(strings.ToLower(part), "gres/"):
+			devices = append(devices, part)
+		default:
+			return &OptionError{Text: "Invalid TRES for --tres-per-task: " + name, Code: 1}
+		}
+	}
+	spec, err := ParseGres(strings.Join(devices, ","))
+	if err != nil {
+		return errGres()
+	}
+	replace(&o.Job.Gres.PerTask, spec, "")
+	return nil
+}
+
+// setGresFlags checks the words of --gres-flags.
+func setGresFlags(o *Options, v string) error {
+	var seen [2]bool
+	for word := range strings.SplitSeq(v, ",") {
+		switch strings.ToLower(word) {
+		case "disable-binding":
+			seen[0] = true
+		case "enforce-binding":
+			seen[1] = true
+		case "multiple-tasks-per-sharing":
+		case "one-task-per-sharing", "allow-task-sharing":
+			return &OptionError{Text: "Option --gres-flags=" + word + " is not supported: use multiple-tasks-per-sharing", Code: 1}
+		default:
+			return &OptionError{Text: "Invalid --gres-flags specification: " + word, Code: 255}
+		}
+	}
+	if seen[0] && seen[1] {
+		return &OptionError{Text: "Invalid --gres-flags combo: disable-binding and enforce-binding are mutually exclusive.", Code: 255}
+	}
+	o.Job.Gres.Flags = v
+	return nil
+}
