@@ -1,5 +1,3 @@
-//go:build records
-
 package format
 
 import (

@@ -1,5 +1,3 @@
-//go:build records
-
 package format
 
 import (
@@ -59,7 +57,7 @@ func jobTimes() []jobField {
 func jobStateFields() []jobField {
 	return []jobField{
 		{Name: "DerivedEC", Head: "DERIVED_EC", Needs: needEnding, Text: ending(func(dst []byte, e *job.Result) []byte { return AppendExit(dst, e.Derived, e.DerivedSig) })},
-		{Name: "exit_code", Head: "EXIT_CODE", Needs: needEnding, Text: ending(func(dst []byte, e *job.Result) []byte { return AppendExit(dst, ExitCode(e), e.Signal) })},
+		{Name: "exit_code", Head: "EXIT_CODE", Needs: needEnding, Text: ending(func(dst []byte, e *job.Result) []byte { return AppendExit(dst, e.ExitCode, e.Signal) })},
 		{Name: "Exclusive", Head: "EXCLUSIVE", Needs: needRequest, Text: asked(Exclusive)},
 		{Name: "OverSubscribe", Letter: 'h', Head: "OVER_SUBSCRIBE", Needs: needRequest, Text: asked(OverSubscribe)},
 		{Name: "Shared", Head: "OVER_SUBSCRIBE", Hidden: true, Needs: needRequest, Text: asked(OverSubscribe)},
