@@ -1,0 +1,135 @@
+package conf
+
+import (
+	"strings"
+
+	"muster/job"
+	"muster/partition"
+)
+
+// rlimits are the resource limits that can be carried from the submitting
+// shell to a job (slurm.conf(5), PropagateResourceLimits).
+func rlimits() []string {
+	return []string{"ALL", "NONE", "AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK"}
+}
+
+func (b *builder) policy() {
+	p := b.schema.Policy
+	b.file.Cluster.Policy = partition.Policy{
+		EnforcePartLimits: b.oneOf("policy", "enforce_part_limits", p.PartLimits, "NO", "ANY", "ALL"),
+		Requeue:           p.Requeue,
+		AllocCores:        p.AllocCores,
+		TrackMemory:       p.TrackMemory,
+		Enforce:           b.words("policy", "enforce", p.Enforce, "associations", "limits", "qos", "safe"),
+		PropagateExcept:   b.words("policy", "propagate_except", p.Propagate, rlimits()...),
+		PrivateData: b.words("policy", "private_data", p.PrivateData,
+			"accounts", "jobs", "nodes", "partitions", "reservations", "usage", "users"),
+		Priority:      b.priority(),
+		SchedInterval: uint32(p.SchedInterval),
+		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
+		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
+	}
+}
+
+func (b *builder) words(path, key string, words []string, known ...string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, b.oneOf(path, key, w, known...))
+	}
+	return out
+}
+
+func (b *builder) priority() partition.Priority {
+	p := b.schema.Priority
+	out := partition.Priority{
+		Multifactor: p.Multifactor, Age: p.Age, FairShare: p.FairShare, JobSize: p.JobSize,
+		Partition: p.Partition, QOS: p.QOS, Assoc: p.Assoc, MaxAge: uint32(p.MaxAge),
+		FavorSmall: p.FavorSmall, HalfLife: uint32(p.HalfLife), CalcPeriod: uint32(p.CalcPeriod),
+	}
+	for _, text := range p.TRES {
+		name, weight, _ := strings.Cut(text, "=")
+		n, ok := milliths(weight)
+		if !ok || name == "" {
+			b.fail("priority.tres", "tres: %s: want a name and a weight of at most three decimals, such as gres/gpu=2.5", kindOf(text))
+			continue
+		}
+		out.TRES = append(out.TRES, partition.TRESWeight{TRES: name, Weight: n})
+	}
+	if p.CalcPeriod == 0 || p.MaxAge == 0 {
+		b.fail("priority", "calc_period and max_age must be at least 1s")
+	}
+	return out
+}
+
+// partitions takes the partitions, or makes the one of a file without any.
+func (b *builder) partitions() {
+	tables := b.schema.Partitions
+	if len(tables) == 0 {
+		var p partitionTable
+		b.table("partition", nil, &p)
+		p.Name = "main"
+		tables = []partitionTable{p}
+	}
+	chosen := false
+	for i := range tables {
+		p, path := &tables[i], tableAt("partition", i)
+		if !b.checkName(path, "partition", p.Name) || !b.first(path, "partition", p.Name) {
+			continue
+		}
+		if p.Default && chosen {
+			b.fail(path+".default", "partition %s: another one is the default already", p.Name)
+		}
+		chosen = chosen || p.Default
+		b.file.Cluster.Partitions = append(b.file.Cluster.Partitions, b.partition(path, p))
+	}
+	if made := b.file.Cluster.Partitions; !chosen && len(made) > 0 {
+		made[0].Default = true
+	}
+	for i, p := range tables {
+		if _, ok := b.where["partition "+p.Alternate]; p.Alternate != "" && !ok {
+			b.fail(tableAt("partition", i)+".alternate", "partition %s: there is no partition %s to be its alternate", p.Name, p.Alternate)
+		}
+	}
+}
+
+func (b *builder) partition(path string, p *partitionTable) partition.Partition {
+	states := map[string]partition.PartitionState{
+		"UP": partition.PartitionUp, "DOWN": partition.PartitionDown,
+		"DRAIN": partition.PartitionDrain, "INACTIVE": partition.PartitionInactive,
+	}
+	if p.MaxNodes > 0 && p.MaxNodes < p.MinNodes {
+		b.fail(path+".max_nodes", "partition %s: max_nodes %d is less than min_nodes %d", p.Name, p.MaxNodes, p.MinNodes)
+	}
+	limit := job.Minutes(0)
+	if p.DefaultTime != nil {
+		if limit = job.Minutes(*p.DefaultTime); *p.DefaultTime > p.MaxTime {
+			b.fail(path+".default_time", "partition %s: default_time is more than max_time", p.Name)
+		}
+	}
+	return partition.Partition{
+		Name:          p.Name,
+		NodeList:      b.partitionNodes(path, p),
+		Default:       p.Default,
+		State:         states[b.oneOf(path, "state", p.State, "UP", "DOWN", "DRAIN", "INACTIVE")],
+		MaxTime:       job.Minutes(p.MaxTime),
+		DefaultTime:   limit,
+		MaxNodes:      p.MaxNodes,
+		MinNodes:      p.MinNodes,
+		PriorityTier:  p.PriorityTier,
+		JobFactor:     p.JobFactor,
+		DefMemory:     b.memory(path, "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
+		MaxMemory:     b.memory(path, "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
+		MaxCPUsNode:   p.MaxCPUsNode,
+		OverSubscribe: b.oneOf(path, "oversubscribe", p.OverSubscribe, "NO", "EXCLUSIVE"),
+		AllowAccounts: p.AllowAccounts,
+		DenyAccounts:  p.DenyAccounts,
+		AllowGroups:   p.AllowGroups,
+		AllowQOS:      p.AllowQOS,
+		DenyQOS:       p.DenyQOS,
+		Hidden:        p.Hidden,
+		RootOnly:      p.RootOnly,
+		DisableRoot:   p.DisableRoot,
+		LLN:           p.LLN,
+		Alternate:     p.Alternate,
+	}
+}
