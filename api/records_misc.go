@@ -230,3 +230,6 @@ func (s *StatsCall) Code(w *wire.Coder) {
 	w.Uint64(2, &s.Count)
 	w.Uint64(3, &s.Sum)
 }
+
+// SlurmVersion is the version of Slurm whose commands this build speaks like.
+const SlurmVersion = "26.05.3"

@@ -1,0 +1,126 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"muster/api"
+	"muster/ctld/service"
+	"muster/job"
+	"muster/partition"
+)
+
+// config answers scontrol show config: what is set here under Slurm's names. What
+// Slurm has and Muster has not is left out.
+func config(_ context.Context, core service.Core, r *service.Request) error {
+	root := core.Root()
+	r.Index = root.Index()
+	c := root.Cluster()
+	reply := api.ConfigReply{Now: core.Now(), Cluster: c.Name}
+	reply.Pairs = settings(core, c)
+	if r.Caller.UID == 0 {
+		reply.Source = c.Source
+	}
+	return send(r, &reply)
+}
+
+// settings lists the configuration by name.
+func settings(core service.Core, c *partition.Cluster) []api.ConfigPair {
+	t, l, p := &c.Timers, &c.Limits, &c.Policy
+	pairs := []api.ConfigPair{
+		{Key: "AccountingStorageEnforce", Value: orNone(p.Enforce)},
+		{Key: "AccountingStorageTRES", Value: "cpu,mem,energy,node,billing,fs/disk,vmem,pages"},
+		{Key: "AccountingStorageType", Value: "accounting_storage/muster"},
+		{Key: "AcctGatherNodeFreq", Value: "0 sec"},
+		{Key: "BatchStartTimeout", Value: seconds(t.BatchStart)},
+		{Key: "BOOT_TIME", Value: strconv.FormatInt(core.Counters().Started.Unix(), 10)},
+		{Key: "ClusterName", Value: c.Name},
+		{Key: "DefMemPerCPU", Value: memory(p.DefMemory, job.MemoryPerCPU)},
+		{Key: "DefMemPerNode", Value: memory(p.DefMemory, job.MemoryPerNode)},
+		{Key: "EnforcePartLimits", Value: orText(p.EnforcePartLimits, "NO")},
+		{Key: "JobAcctGatherFrequency", Value: strconv.Itoa(int(t.Sampling))},
+		{Key: "JobRequeue", Value: oneIf(p.Requeue)},
+		{Key: "KillWait", Value: seconds(t.KillWait)},
+		{Key: "Licenses", Value: licenseList(c.Licenses)},
+		{Key: "MaxArraySize", Value: strconv.Itoa(int(l.MaxArraySize))},
+		{Key: "MaxJobCount", Value: strconv.Itoa(int(l.MaxJobs))},
+		{Key: "MaxMemPerNode", Value: memory(p.MaxMemory, job.MemoryPerNode)},
+		{Key: "MinJobAge", Value: seconds(t.MinJobAge)},
+		{Key: "OverTimeLimit", Value: fmt.Sprintf("%d min", t.OverTime)},
+		{Key: "PriorityMaxAge", Value: strconv.Itoa(int(p.Priority.MaxAge))},
+		{Key: "PriorityType", Value: priorityType(p)},
+		{Key: "PriorityWeightAge", Value: strconv.Itoa(int(p.Priority.Age))},
+		{Key: "PriorityWeightAssoc", Value: strconv.Itoa(int(p.Priority.Assoc))},
+		{Key: "PriorityWeightFairShare", Value: strconv.Itoa(int(p.Priority.FairShare))},
+		{Key: "PriorityWeightJobSize", Value: strconv.Itoa(int(p.Priority.JobSize))},
+		{Key: "PriorityWeightPartition", Value: strconv.Itoa(int(p.Priority.Partition))},
+		{Key: "PriorityWeightQOS", Value: strconv.Itoa(int(p.Priority.QOS))},
+		{Key: "PrivateData", Value: orNone(p.PrivateData)},
+		{Key: "PropagateResourceLimitsExcept", Value: orText(strings.Join(p.PropagateExcept, ","), "(null)")},
+		{Key: "SchedulerTimeSlice", Value: "30 sec"},
+		{Key: "SchedulerType", Value: "sched/backfill"},
+		{Key: "SelectType", Value: "select/cons_tres"},
+		{Key: "SelectTypeParameters", Value: selectParameters(p)},
+		{Key: "SLURM_VERSION", Value: api.SlurmVersion},
+		{Key: "SlurmUser", Value: "root(0)"},
+		{Key: "SlurmdTimeout", Value: seconds(t.NodeTimeout)},
+	}
+	for i, ctl := range core.Controllers() {
+		pairs = append(pairs, api.ConfigPair{Key: fmt.Sprintf("SlurmctldHost[%d]", i), Value: ctl.Name + "(" + ctl.Address + ")"})
+	}
+	return pairs
+}
+
+func seconds(n uint32) string { return strconv.Itoa(int(n)) + " sec" }
+
+func orText(s, instead string) string {
+	if s == "" {
+		return instead
+	}
+	return s
+}
+
+func orNone(list []string) string { return orText(strings.Join(list, ","), "none") }
+
+func oneIf(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// memory is a default or limit if it is counted by per.
+func memory(m job.Memory, per job.MemoryUnit) string {
+	if m.Per != per || m.MB == 0 {
+		return "UNLIMITED"
+	}
+	return strconv.FormatUint(m.MB, 10)
+}
+
+func licenseList(list []partition.License) string {
+	texts := make([]string, len(list))
+	for i, l := range list {
+		texts[i] = l.Name + ":" + strconv.Itoa(int(l.Total))
+	}
+	return orText(strings.Join(texts, ","), "(null)")
+}
+
+func priorityType(p *partition.Policy) string {
+	if p.Priority.Multifactor {
+		return "priority/multifactor"
+	}
+	return "priority/basic"
+}
+
+func selectParameters(p *partition.Policy) string {
+	s := "CR_CPU"
+	if p.AllocCores {
+		s = "CR_CORE"
+	}
+	if p.TrackMemory {
+		s += "_MEMORY"
+	}
+	return s
+}
