@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"muster/job"
+)
+
+// chunk is how many records are read in one transaction. A transaction that
+// stays open while a slow client takes records would hold up the writer.
+const chunk = 256
+
+// Jobs calls f for each record that ended in [from, to), where 0 is open, the
+// first to end first; or, if ids are given, for each record of a job or an array
+// with one of these ids, whenever it ended, in the order of recording. It stops
+// when f returns false. A job that was requeued has one record an attempt.
+func (l *Ledger) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error {
+	if len(ids) > 0 {
+		return l.byID(ctx, ids, f)
+	}
+	var cursors []*cursor
+	for _, s := range l.snapshot() {
+		cursors = append(cursors, &cursor{segment: s, next: number(uint64(max(from, 0))), to: to})
+	}
+	for {
+		var first *cursor
+		for _, c := range cursors {
+			if err := c.fill(ctx); err != nil {
+				return err
+			}
+			if len(c.found) > 0 && (first == nil || bytes.Compare(c.found[0].key, first.found[0].key) < 0) {
+				first = c
+			}
+		}
+		if first == nil {
+			return nil
+		}
+		j, err := decode(first.found[0].record)
+		if err != nil {
+			return err
+		}
+		first.found = first.found[1:]
+		if !f(j) {
+			return nil
+		}
+	}
+}
+
+// entry is a record with its key in the index by end.
+type entry struct{ key, record []byte }
+
+// cursor goes through the records of a segment by their end, a chunk at a time.
+type cursor struct {
+	segment *segment
+	next    []byte // first key not yet read; nil: there is none
+	to      job.Time
+	found   []entry // read, not yet given
+}
+
+// fill reads the next chunk if the last one is used up.
+func (c *cursor) fill(ctx context.Context) error {
+	if len(c.found) > 0 || c.next == nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("ledger: reading stopped: %w", err)
+	}
+	return c.segment.db.View(func(tx *bolt.Tx) error {
+		records := tx.Bucket([]byte(bucketRecord))
+		index := tx.Bucket([]byte(bucketEnd)).Cursor()
+		k, _ := index.Seek(c.next)
+		c.next = nil
+		for ; k != nil; k, _ = index.Next() {
+			if c.to != 0 && job.Time(binary.BigEndian.Uint64(k)) >= c.to {
+				return nil
+			}
+			if len(c.found) == chunk {
+				c.next = bytes.Clone(k)
+				return nil
+			}
+			record := records.Get(k[8:])
+			if record == nil {
+				return fmt.Errorf("ledger segment %s: the index has record %d, which is not there", c.segment.month, binary.BigEndian.Uint64(k[8:]))
+			}
+			c.found = append(c.found, entry{bytes.Clone(k), bytes.Clone(record)})
+		}
+		return nil
+	})
+}
+
+// byID gives the records of jobs and arrays, segment by segment.
+func (l *Ledger) byID(ctx context.Context, ids []job.ID, f func(*job.Job) bool) error {
+	for _, s := range l.snapshot() {
+		numbers, err := s.numbers(ids)
+		if err != nil {
+			return err
+		}
+		for part := range slices.Chunk(numbers, chunk) {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("ledger: reading stopped: %w", err)
+			}
+			records, err := s.records(part)
+			if err != nil {
+				return err
+			}
+			for _, r := range records {
+				j, err := decode(r)
+				if err != nil {
+					return err
+				}
+				if !f(j) {
+					return nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// numbers finds the records of jobs and arrays, each once, in order.
+func (s *segment) numbers(ids []job.ID) ([]uint64, error) {
+	var found []uint64
+	err := s.db.View(func(tx *bolt.Tx) error {
+		for _, bucket := range []string{bucketJob, bucketArray} {
+			index := tx.Bucket([]byte(bucket)).Cursor()
+			for _, want := range ids {
+				prefix := id(want)
+				for k, _ := index.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = index.Next() {
+					found = append(found, binary.BigEndian.Uint64(k[len(prefix):]))
+				}
+			}
+		}
+		return nil
+	})
+	slices.Sort(found)
+	return slices.Compact(found), err
+}
+
+// records reads records by their numbers.
+func (s *segment) records(numbers []uint64) ([][]byte, error) {
+	var out [][]byte
+	err := s.db.View(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte(bucketRecord))
+		for _, n := range numbers {
+			record := b.Get(number(n))
+			if record == nil {
+				return fmt.Errorf("ledger segment %s: the index has record %d, which is not there", s.month, n)
+			}
+			out = append(out, bytes.Clone(record))
+		}
+		return nil
+	})
+	return out, err
+}
