@@ -77,6 +77,9 @@ type End struct {
 	Err   *Error
 	Index uint64 // raft index that the answer was made from, or that the change got
 	AgeMS uint64 // how old a local read may be
+	// Leader is the leader's address if another controller than the one that was
+	// asked had to answer. The agent goes there next time.
+	Leader string
 }
 
 // Code implements wire.Message.
@@ -84,6 +87,7 @@ func (e *End) Code(w *wire.Coder) {
 	wire.Pointer(w, 1, &e.Err)
 	w.Uint64(2, &e.Index)
 	w.Uint64(3, &e.AgeMS)
+	w.String(4, &e.Leader)
 }
 
 // Error is a refusal or failure that the client shows. Text is Slurm's text

@@ -121,8 +121,11 @@ func (c *Client) Do(call *Call, onChunk func([]byte) error) (*End, error) {
 		if err == nil {
 			return end, nil
 		}
-		if lasts(call.Method) && time.Since(begun) > readTimeout {
+		if Lasts(call.Method) && time.Since(begun) > readTimeout {
 			try, deadline = 0, time.Now().Add(c.total(call.Method)) // it worked until now
+		}
+		if handed && retry(err) && !errors.Is(err, ErrBroken) {
+			err = fmt.Errorf("%w: %w", ErrBroken, err)
 		}
 		if handed || !retry(err) || !pause(try, deadline) {
 			return end, err
@@ -257,14 +260,14 @@ func (c *Client) total(method string) time.Duration {
 	switch {
 	case c.timeout != 0:
 		return c.timeout
-	case reads(method):
+	case Reads(method):
 		return readTimeout
 	}
 	return changeTimeout
 }
 
-// reads tells whether a method only looks.
-func reads(method string) bool {
+// Reads tells whether a method only looks.
+func Reads(method string) bool {
 	switch method {
 	case MethodPing, MethodWaitJob, MethodJobs, MethodScript, MethodNodes, MethodPartitions, MethodReservations,
 		MethodLicenses, MethodConfig, MethodAccounting, MethodStats, MethodWhy:
@@ -273,14 +276,14 @@ func reads(method string) bool {
 	return false
 }
 
-// lasts tells whether a method answers only when a job has ended, which may take
+// Lasts tells whether a method answers only when a job has ended, which may take
 // weeks.
-func lasts(method string) bool { return method == MethodWaitJob }
+func Lasts(method string) bool { return method == MethodWaitJob }
 
 // patience is how long a silent agent is waited for; 0 is for ever. The agent gives up first, so that its
 // own word on what was wrong arrives.
 func patience(method string, deadline time.Time) time.Duration {
-	if lasts(method) {
+	if Lasts(method) {
 		return 0
 	}
 	return max(time.Until(deadline), 0) + 5*time.Second
