@@ -7,7 +7,6 @@ import (
 	"muster/api"
 	"muster/api/slurm"
 	"muster/ctld/service"
-	"muster/internal/bitset"
 	"muster/internal/hostlist"
 	"muster/job"
 	"muster/partition"
@@ -134,7 +133,7 @@ func (v *view) array(r *api.JobRecord, j *job.Job) {
 	if a := &j.Array; a.JobID != 0 {
 		r.Array = api.JobArray{JobID: a.JobID, Limit: a.Limit}
 		if a.Waiting != nil {
-			r.Array.Waiting = formatSet(a.Waiting)
+			r.Array.Waiting = slurm.FormatIndices(a.Waiting)
 		} else {
 			r.Array.Task = a.Task
 		}
@@ -145,26 +144,6 @@ func (v *view) array(r *api.JobRecord, j *job.Job) {
 			r.Het.IDs = lead.Het.IDs
 		}
 	}
-}
-
-// formatSet writes members as Slurm writes index lists: 1-3,5.
-func formatSet(s *bitset.Set) string {
-	var dst []byte
-	for i := s.Next(0); i >= 0; {
-		end := i
-		for s.Has(end + 1) {
-			end++
-		}
-		if len(dst) > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendInt(dst, int64(i), 10)
-		if end > i {
-			dst = strconv.AppendInt(append(dst, '-'), int64(end), 10)
-		}
-		i = s.Next(end + 1)
-	}
-	return string(dst)
 }
 
 // reason fills in why a job waits or how it ended, and its planned start.

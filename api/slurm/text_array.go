@@ -1,0 +1,27 @@
+package slurm
+
+import (
+	"strconv"
+
+	"muster/internal/bitset"
+)
+
+// FormatIndices writes the members of a set as Slurm writes index lists: 1-3,5.
+func FormatIndices(s *bitset.Set) string {
+	var dst []byte
+	for i := s.Next(0); i >= 0; {
+		end := i
+		for s.Has(end + 1) {
+			end++
+		}
+		if len(dst) > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(i), 10)
+		if end > i {
+			dst = strconv.AppendInt(append(dst, '-'), int64(end), 10)
+		}
+		i = s.Next(end + 1)
+	}
+	return string(dst)
+}
