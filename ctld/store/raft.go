@@ -83,6 +83,12 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 	if err != nil {
 		return fmt.Errorf("start raft in %s: %w", s.cfg.Dir, err)
 	}
+	s.raft.RegisterObserver(raft.NewObserver(nil, false, func(o *raft.Observation) bool {
+		if _, ok := o.Data.(raft.LeaderObservation); ok {
+			wake(s.seen)
+		}
+		return false
+	}))
 	return nil
 }
 

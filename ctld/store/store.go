@@ -97,7 +97,8 @@ type Store struct {
 	time   *stateTime
 	batch  *batcher
 	verify verifier
-	notify chan bool // of leadership, from raft
+	notify chan bool     // of leadership, from raft
+	seen   chan struct{} // has one element when another leader was seen
 
 	leading atomic.Uint64 // term in which Lead runs, 0: it does not
 	stop    context.CancelFunc
@@ -121,7 +122,8 @@ func Open(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, blobs: files, time: newStateTime(cfg.Clock), notify: make(chan bool, 16), failed: make(chan struct{})}
+	s := &Store{cfg: cfg, blobs: files, time: newStateTime(cfg.Clock), notify: make(chan bool, 16),
+		seen: make(chan struct{}, 1), failed: make(chan struct{})}
 	s.fsm = newFSM(s)
 	if err := s.openRaft(); err != nil {
 		return nil, err
@@ -205,8 +207,8 @@ func (s *Store) Leader() string {
 	return string(id)
 }
 
-// LastContact is when this follower last heard of a leader.
-func (s *Store) LastContact() time.Time { return s.raft.LastContact() }
+// LeaderSeen has an element when Leader may have changed; one goroutine may wait on it.
+func (s *Store) LeaderSeen() <-chan struct{} { return s.seen }
 
 // Verify returns once a majority has confirmed, after the call, that this
 // controller leads. A root taken after it includes all that was acknowledged

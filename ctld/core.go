@@ -1,0 +1,91 @@
+package ctld
+
+import (
+	"context"
+
+	"muster/api"
+	"muster/ctld/dispatch"
+	"muster/ctld/service"
+	"muster/job"
+	"muster/sched"
+	"muster/state"
+)
+
+// Root implements service.Core.
+func (c *Controller) Root() *state.Root { return c.store.Root() }
+
+// Now implements service.Core.
+func (c *Controller) Now() job.Time { return c.store.Now() }
+
+// WaitIndex implements service.Core.
+func (c *Controller) WaitIndex(ctx context.Context, index uint64) (*state.Root, error) {
+	return c.store.WaitIndex(ctx, index)
+}
+
+// Changed implements service.Core.
+func (c *Controller) Changed(r *state.Root) <-chan struct{} { return c.store.Changed(r) }
+
+// Propose implements service.Core.
+func (c *Controller) Propose(ctx context.Context, e state.Envelope, blobs ...state.Blob) (state.Result, uint64, error) {
+	return c.store.Propose(ctx, e, blobs...)
+}
+
+// Blob implements service.Core.
+func (c *Controller) Blob(ctx context.Context, h job.Hash) ([]byte, error) {
+	return c.store.Blob(ctx, h)
+}
+
+// Verdict implements service.Core.
+func (c *Controller) Verdict(id job.ID) (sched.Verdict, bool) { return c.words.get(id) }
+
+// Signal implements service.Core.
+func (c *Controller) Signal(ctx context.Context, s service.Signal) error {
+	l := c.leading.Load()
+	if l == nil {
+		return api.Errorf(api.ErrUnavailable, "controller %s does not lead", c.cfg.Name)
+	}
+	return l.dispatcher.Signal(ctx, dispatch.Signal{Job: s.Job, Number: s.Number, Batch: s.Batch, Full: s.Full, Step: s.Step})
+}
+
+// Live implements service.Core. Only the leader knows.
+func (c *Controller) Live(name string) (service.NodeLive, bool) {
+	l := c.leading.Load()
+	if l == nil {
+		return service.NodeLive{}, false
+	}
+	v, ok := l.dispatcher.Live(name)
+	if !ok {
+		return service.NodeLive{}, false
+	}
+	return service.NodeLive{LoadHundredths: v.LoadHundredths, FreeMemoryMB: v.FreeMemoryMB, Heard: job.TimeOf(v.At)}, true
+}
+
+// Usage implements service.Core. Only the leader knows.
+func (c *Controller) Usage(id job.ID) (job.Usage, bool) {
+	l := c.leading.Load()
+	if l == nil {
+		return job.Usage{}, false
+	}
+	return l.dispatcher.Usage(id)
+}
+
+// Ledger implements service.Core.
+func (c *Controller) Ledger() service.Ledger { return c.ledger }
+
+// Counters implements service.Core.
+func (c *Controller) Counters() service.Counters {
+	n := c.stats.counters()
+	n.Started = c.started
+	return n
+}
+
+// Controllers implements service.Core.
+func (c *Controller) Controllers() []service.Controller {
+	leader := c.store.Leader()
+	var out []service.Controller
+	for _, d := range c.file.Controllers {
+		out = append(out, service.Controller{Name: d.Name, Address: address(d), Leader: d.Name == leader,
+			Up: d.Name == c.cfg.Name || c.peers.up(d.Name)})
+	}
+	return out
+}

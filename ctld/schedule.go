@@ -1,0 +1,103 @@
+package ctld
+
+import (
+	"context"
+	"time"
+
+	"muster/job"
+	"muster/sched"
+	"muster/state"
+)
+
+const (
+	// restShare: the scheduler rests at least as long as a cycle took, so that
+	// it uses half of a processor at most while the queue is busy.
+	restShare = 1
+	// cycleEvery is how often a cycle runs while jobs wait and nothing changes:
+	// reservations begin and promises come due by the clock alone.
+	cycleEvery = 5 * time.Second
+)
+
+// planner is the planner with its view of the cluster.
+type planner interface {
+	plan(root *state.Root, now job.Time) *sched.Plan
+}
+
+// schedule plans whenever the state has changed, until ctx ends.
+func (l *lead) schedule(ctx context.Context) {
+	p := newPlanner()
+	for {
+		root := l.c.store.Root()
+		start := l.c.clock.Now()
+		changed := l.cycle(ctx, p, root)
+		rest := l.c.clock.Now().Sub(start) * restShare
+		if changed {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.c.store.Changed(root):
+		case <-l.c.clock.After(cycleEvery):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.c.clock.After(min(rest, time.Second)):
+		}
+	}
+}
+
+// cycle plans once and commits the starts. It tells whether there is more to do
+// at once: the plan was cut, or a start lost a race.
+func (l *lead) cycle(ctx context.Context, p planner, root *state.Root) bool {
+	start := l.c.clock.Now()
+	plan := p.plan(root, l.c.store.Now())
+	took := l.c.clock.Now().Sub(start)
+	list := commands(plan)
+	l.publish(plan)
+	l.c.stats.cycle(took, len(plan.Verdicts)+len(plan.Starts), len(plan.Starts))
+	if len(list) > 0 && !l.propose(ctx, "starts", list...) {
+		return false
+	}
+	return plan.Cut
+}
+
+// commands turns a plan into commands: preemptions first, since starts need
+// what they free.
+func commands(plan *sched.Plan) []state.Command {
+	var list []state.Command
+	for _, v := range plan.Preempt {
+		end := &state.End{Targets: []state.Target{{Job: v.Victim}}, To: job.Preempted}
+		if v.Requeue {
+			end.Flags = job.Requeued
+		}
+		list = append(list, end)
+	}
+	for _, s := range plan.Starts {
+		list = append(list, &state.Start{Job: s.Job, Task: s.Task, Alloc: s.Alloc, Limit: s.Limit})
+	}
+	return list
+}
+
+// publish shows the verdicts to readers. A plan that was cut says nothing of the
+// jobs that it did not come to: their last verdict stays.
+func (l *lead) publish(plan *sched.Plan) {
+	old, _ := l.c.words.all()
+	if len(plan.Verdicts) == 0 && len(old) == 0 {
+		return
+	}
+	table := make(map[job.ID]sched.Verdict, len(plan.Verdicts))
+	if plan.Cut {
+		root := l.c.store.Root()
+		for id, v := range old {
+			if j := root.Job(id); j != nil && j.State == job.Pending {
+				table[id] = v
+			}
+		}
+	}
+	for _, v := range plan.Verdicts {
+		table[v.Job] = v
+	}
+	l.c.words.set(table)
+}
