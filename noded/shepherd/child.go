@@ -1,0 +1,166 @@
+package shepherd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// child is a process that has been started.
+type child struct {
+	pid    int
+	pidfd  int
+	stderr *os.File
+}
+
+// start starts the process of a spec. Everything that the user names is opened
+// with the user's identity, and before the fork: nothing may hang between fork
+// and exec.
+func (t *thread) start(s *Spec) (*child, *Failure) {
+	if t == nil {
+		return nil, &Failure{s.Key, FaultNode, 0, "the launching thread could not get a working directory of its own (unshare CLONE_FS)"}
+	}
+	files, fail := t.prepare(s)
+	if fail != nil {
+		t.unbecome()
+		return nil, fail
+	}
+	defer unix.Close(files.in)
+	defer unix.Close(files.out)
+	c, fail := t.fork(s, files)
+	t.unbecome()
+	if fail != nil {
+		unix.Close(files.err)
+		return nil, fail
+	}
+	c.stderr = fileFor(files.err, s.Stderr)
+	return c, nil
+}
+
+// prepare does what is done as the user: working directory, output files, a
+// look at the interpreter.
+func (t *thread) prepare(s *Spec) (*streams, *Failure) {
+	if err := t.become(s); err != nil {
+		return nil, &Failure{s.Key, FaultNode, 0, err.Error()}
+	}
+	text, err := enter(s.Dir)
+	if err != nil {
+		return nil, &Failure{s.Key, FaultOutput, 0, err.Error()}
+	}
+	files, err := open(s)
+	if err != nil {
+		return nil, &Failure{s.Key, FaultOutput, 0, err.Error()}
+	}
+	say(files.err, text)
+	touchInterpreter(s.Path)
+	return files, nil
+}
+
+// fork starts the process as the user, in the thread's working directory and
+// with its umask.
+func (t *thread) fork(s *Spec, files *streams) (*child, *Failure) {
+	if t.root {
+		setFS(0, 0) // the child changes itself, and it needs root for that
+	}
+	traced := len(s.Groups1) > 0 || t.pool.born.differ(s.Limits)
+	c := &child{pidfd: -1}
+	sys := &syscall.SysProcAttr{Setsid: true, PidFD: &c.pidfd, Ptrace: traced}
+	if t.root {
+		sys.Credential = &syscall.Credential{Uid: s.UID, Gid: s.GID, Groups: s.Groups}
+	}
+	if s.Group2 != "" {
+		fd, err := unix.Open(s.Group2, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, &Failure{s.Key, FaultNode, 0, fmt.Sprintf("open control group %s: %v", s.Group2, err)}
+		}
+		defer unix.Close(fd)
+		sys.UseCgroupFD, sys.CgroupFD = true, fd
+	}
+	var err error
+	c.pid, err = syscall.ForkExec(s.Path, s.Args, &syscall.ProcAttr{
+		Env:   environment(s.Env),
+		Files: []uintptr{uintptr(files.in), uintptr(files.out), uintptr(files.err)},
+		Sys:   sys,
+	})
+	if err != nil {
+		return nil, forkFailure(s, files, err)
+	}
+	if traced {
+		if err := t.finish(s, c.pid, files); err != nil {
+			unix.Kill(c.pid, unix.SIGKILL)
+			unix.Wait4(c.pid, nil, 0, nil)
+			unix.Close(c.pidfd)
+			return nil, &Failure{s.Key, FaultNode, 0, err.Error()}
+		}
+	}
+	return c, nil
+}
+
+// forkFailure sorts the error of a fork: the node's fault, or a script that
+// can't be run, which Slurm turns into an exit code.
+func forkFailure(s *Spec, files *streams, err error) *Failure {
+	no, _ := err.(syscall.Errno)
+	switch no {
+	case 0, syscall.EAGAIN, syscall.ENOMEM, syscall.EBUSY, syscall.ENODEV, syscall.EOPNOTSUPP, syscall.EINVAL:
+		return &Failure{s.Key, FaultNode, uint32(no), fmt.Sprintf("start %s: %v", s.Path, err)}
+	}
+	say(files.err, fmt.Sprintf("slurmstepd: error: execve(): %s: %s\n", s.Path, describe(err)))
+	return &Failure{s.Key, FaultExec, uint32(no), fmt.Sprintf("run %s: %v", s.Path, err)}
+}
+
+// finish sets up a child that stands still at the first instruction of its
+// program: it enters its control groups and gets its limits there, so that
+// nothing of the job ever runs outside.
+func (t *thread) finish(s *Spec, pid int, files *streams) error {
+	var ws unix.WaitStatus
+	for {
+		_, err := unix.Wait4(pid, &ws, 0, nil)
+		if err == nil {
+			break
+		}
+		if err != unix.EINTR {
+			return fmt.Errorf("wait for the start of process %d: %w", pid, err)
+		}
+	}
+	if !ws.Stopped() {
+		return fmt.Errorf("process %d ended before it began", pid)
+	}
+	id := []byte(strconv.Itoa(pid))
+	for _, dir := range s.Groups1 {
+		if err := writeFile(filepath.Join(dir, "cgroup.procs"), id); err != nil {
+			return fmt.Errorf("put process %d into its control group: %w", pid, err)
+		}
+	}
+	say(files.err, t.setLimits(s, pid))
+	if err := unix.PtraceDetach(pid); err != nil {
+		return fmt.Errorf("let process %d go: %w", pid, err)
+	}
+	return nil
+}
+
+// writeFile writes to a kernel file in one call.
+func writeFile(name string, b []byte) error {
+	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer unix.Close(fd)
+	if _, err := unix.Write(fd, b); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// environment splits the NUL separated environment.
+func environment(b []byte) []string {
+	text := strings.TrimSuffix(string(b), "\x00")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\x00")
+}
