@@ -22,6 +22,7 @@ type Call struct {
 	Read      ReadLevel
 	MinIndex  uint64 // the answer must include this index
 	Version   uint32 // of the client, see Version
+	AgeMS     uint64 // of a change: how long ago the first try was when this one was sent
 }
 
 // Version is the protocol version of this build, with one line for each change.
@@ -47,6 +48,7 @@ func (c *Call) Code(w *wire.Coder) {
 	wire.Uint(w, 5, &c.Read)
 	w.Uint64(6, &c.MinIndex)
 	wire.Uint(w, 7, &c.Version)
+	w.Uint64(8, &c.AgeMS)
 }
 
 // Caller is who a call comes from: the kernel's word and the name service's,

@@ -209,6 +209,7 @@ func (c *Client) once(call *Call, onChunk func([]byte) error, deadline time.Time
 
 func (c *Client) exchange(call *Call, onChunk func([]byte) error, deadline time.Time) (*End, bool, error) {
 	var err error
+	call.AgeMS = uint64(max(0, time.Now().UnixMilli()-call.FirstTry))
 	if c.out, err = AppendMessage(c.out[:0], FrameCall, call); err != nil {
 		return nil, false, fmt.Errorf("%s: %w", call.Method, err)
 	}

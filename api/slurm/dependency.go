@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"muster/job"
@@ -40,7 +41,7 @@ func ParseDependency(text string) (list []job.Dependency, anyOf bool, err error)
 		}
 		separator, anyOf = "?", true
 	}
-	for _, part := range splitOutside(text, separator[0]) {
+	for _, part := range SplitOutside(text, separator[0]) {
 		if list, err = appendDependency(list, part); err != nil {
 			return nil, false, err
 		}
@@ -158,8 +159,8 @@ func outsideBrackets(text string) string {
 	return b.String()
 }
 
-// splitOutside splits text at sep where it does not stand in brackets.
-func splitOutside(text string, sep byte) []string {
+// SplitOutside splits text at sep where it does not stand in brackets.
+func SplitOutside(text string, sep byte) []string {
 	var out []string
 	depth, start := 0, 0
 	for i := range len(text) {
@@ -196,15 +197,15 @@ func FormatDependency(list []job.Dependency, anyOf bool, isArray func(job.ID) bo
 				}
 			}
 			b = append(b, ':')
-			b = appendUint(b, uint64(d.On))
+			b = strconv.AppendUint(b, uint64(d.On), 10)
 			switch {
 			case d.Task != job.NoTask:
-				b = appendUint(append(b, '_'), uint64(d.Task))
+				b = strconv.AppendUint(append(b, '_'), uint64(d.Task), 10)
 			case isArray != nil && isArray(d.On):
 				b = append(b, "_*"...)
 			}
 			if d.Delay != 0 {
-				b = appendUint(append(b, '+'), uint64(d.Delay))
+				b = strconv.AppendUint(append(b, '+'), uint64(d.Delay), 10)
 			}
 		}
 		b = append(b, '(')

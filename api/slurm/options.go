@@ -210,3 +210,14 @@ func allDigits(s string) bool {
 	}
 	return true
 }
+
+// OptionHelp lists the options of a command with a line on each.
+func OptionHelp(p Program) []Option {
+	var out []Option
+	for i := range optionTable {
+		if optionTable[i].For&p != 0 {
+			out = append(out, optionTable[i])
+		}
+	}
+	return out
+}

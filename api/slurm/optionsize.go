@@ -168,7 +168,7 @@ func setSwitches(o *Options, v string) error {
 
 // errGres is Slurm's answer to generic resources that it can't read.
 func errGres() error {
-	return &OptionError{Text: "Invalid generic resource (gres) specification", Code: 1}
+	return &OptionError{Text: gres.ErrorText, Code: 1}
 }
 
 // replace puts a new list in for the items of one name, or for all.
@@ -183,7 +183,7 @@ func replace(field *gres.Spec, spec gres.Spec, name string) {
 }
 
 func setGres(o *Options, v string) error {
-	spec, err := ParseGres(v)
+	spec, err := gres.ParseSpec(strings.ReplaceAll(v, "=", ":"))
 	if err != nil {
 		return errGres()
 	}
@@ -196,7 +196,7 @@ func setGres(o *Options, v string) error {
 }
 
 func replaceGPUs(field *gres.Spec, v string) error {
-	spec, err := ParseGPUs(v)
+	spec, err := gres.ParseCounts("gpu", strings.ReplaceAll(v, "gpu:", ""))
 	if err != nil {
 		return errGres()
 	}
@@ -230,7 +230,7 @@ func setTRESPerTask(o *Options, v string) error {
 			return &OptionError{Text: "Invalid TRES for --tres-per-task: " + name, Code: 1}
 		}
 	}
-	spec, err := ParseGres(strings.Join(devices, ","))
+	spec, err := gres.ParseSpec(strings.ReplaceAll(strings.Join(devices, ","), "=", ":"))
 	if err != nil {
 		return errGres()
 	}

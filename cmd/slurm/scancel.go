@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/internal/hostlist"
+	"muster/job"
+)
+
+// scancelFlags is the grammar of scancel(1).
+var scancelFlags = []slurm.Flag{
+	{Name: "account", Short: 'A', Arg: slurm.RequiredArg}, {Name: "admin-comment", Arg: slurm.RequiredArg},
+	{Name: "batch", Short: 'b'}, {Name: "ctld"}, {Name: "cron", Short: 'c'}, {Name: "full", Short: 'f'}, {Name: "help"},
+	{Name: "hurry", Short: 'H'}, {Name: "interactive", Short: 'i'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg},
+	{Name: "clusters", Short: 'M', Arg: slurm.RequiredArg}, {Name: "jobname", Short: 'n', Arg: slurm.RequiredArg}, {Name: "me"},
+	{Name: "name", Short: 'n', Arg: slurm.RequiredArg}, {Name: "nodelist", Short: 'w', Arg: slurm.RequiredArg},
+	{Name: "partition", Short: 'p', Arg: slurm.RequiredArg}, {Name: "qos", Short: 'q', Arg: slurm.RequiredArg}, {Name: "quiet", Short: 'Q'},
+	{Name: "reservation", Short: 'R', Arg: slurm.RequiredArg}, {Name: "sibling", Arg: slurm.RequiredArg},
+	{Name: "signal", Short: 's', Arg: slurm.RequiredArg}, {Name: "state", Short: 't', Arg: slurm.RequiredArg}, {Name: "usage"},
+	{Name: "user", Short: 'u', Arg: slurm.RequiredArg}, {Name: "verbose", Short: 'v'}, {Name: "version", Short: 'V'},
+	{Name: "wckey", Arg: slurm.RequiredArg},
+}
+
+// scancelVariables: the input variables that stand for options with a value.
+var scancelVariables = []struct{ variable, option string }{
+	{"SCANCEL_ACCOUNT", "account"}, {"SCANCEL_NAME", "name"}, {"SCANCEL_PARTITION", "partition"}, {"SCANCEL_QOS", "qos"},
+	{"SCANCEL_STATE", "state"}, {"SCANCEL_USER", "user"}, {"SCANCEL_WCKEY", "wckey"},
+}
+
+// scancelOptions is what the options came to.
+type scancelOptions struct {
+	request     api.CancelRequest
+	interactive bool
+	quiet       bool
+	verbose     int
+	done        bool // an option such as --help has been answered
+}
+
+// scancel cancels or signals jobs: scancel(1).
+func scancel(in *invocation) int {
+	o, code := readScancel(in)
+	if o == nil || o.done {
+		return code
+	}
+	if !selects(&o.request) {
+		in.errorf("No job identification provided")
+		return 1
+	}
+	client, err := in.connect()
+	if err != nil {
+		in.errorf("%v", err)
+		return 1
+	}
+	defer client.Close()
+	if o.interactive {
+		if err := confirm(in, client, &o.request); err != nil {
+			in.errorf("%v", err)
+			return 1
+		}
+		if len(o.request.Jobs) == 0 {
+			return 0
+		}
+	}
+	var reply api.CancelReply
+	if _, err := client.Ask(api.MethodCancel, &o.request, &reply); err != nil {
+		in.errorf("%v", err)
+		return 1
+	}
+	return reportCancelled(in, o, &reply)
+}
+
+// readScancel reads environment and command line; nil options come with an exit
+// code.
+func readScancel(in *invocation) (*scancelOptions, int) {
+	given, jobs, err := slurm.Getopt(in.args, scancelFlags, false)
+	if err != nil {
+		fmt.Fprintf(in.stderr, "scancel: %v\nTry \"scancel --help\" for more information\n", err)
+		return nil, 1
+	}
+	o := &scancelOptions{}
+	o.request.Jobs = nil
+	seen := make(map[string]bool)
+	for _, g := range given {
+		seen[g.Flag.Name] = true
+		if code, ok := o.set(in, g.Flag.Name, g.Value); !ok {
+			return nil, code
+		}
+	}
+	for _, v := range scancelVariables {
+		if value, ok := in.getenv(v.variable); ok && value != "" && !seen[v.option] && !o.done {
+			if code, ok := o.set(in, v.option, value); !ok {
+				return nil, code
+			}
+		}
+	}
+	for _, j := range jobs {
+		for id := range strings.FieldsFuncSeq(j, func(r rune) bool { return r == ' ' || r == '\t' }) {
+			ids, ok := splitJobs(id)
+			if !ok {
+				in.errorf("Invalid job id %s", id)
+				return nil, 1
+			}
+			o.request.Jobs = append(o.request.Jobs, ids...)
+		}
+	}
+	return o, 0
+}
+
+// set takes one option over; false with an exit code if its value is wrong.
+func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
+	r := &o.request
+	list := func(field *[]string) { *field = append(*field, strings.Split(value, ",")...) }
+	switch name {
+	case "account":
+		list(&r.Accounts)
+	case "name", "jobname":
+		list(&r.Names)
+	case "partition":
+		list(&r.Partitions)
+	case "qos":
+		list(&r.QOS)
+	case "reservation":
+		list(&r.Reservations)
+	case "user":
+		list(&r.Users)
+	case "wckey":
+		list(&r.WCKeys)
+	case "me":
+		r.Users = append(r.Users, strconv.FormatUint(uint64(in.uid), 10))
+	case "nodelist":
+		names, err := hostlist.Expand(value)
+		if err != nil {
+			in.errorf("Invalid node list %s: %v", value, err)
+			return 1, false
+		}
+		r.Nodes = names
+	case "state":
+		return o.setStates(in, value)
+	case "signal":
+		n, ok := slurm.ParseSignalName(value)
+		if !ok {
+			fmt.Fprintf(in.stderr, "Unknown job signal: %s\n", value)
+			return 1, false
+		}
+		r.Signal = n
+	case "batch":
+		r.Batch = true
+	case "full":
+		r.Full = true
+	case "interactive":
+		o.interactive = true
+	case "quiet":
+		o.quiet = true
+	case "verbose":
+		o.verbose++
+	case "ctld", "hurry": // the controller does the work always; there are no burst buffers to hurry
+	case "help", "usage":
+		o.done = true
+		printFlags(in, "scancel [OPTIONS] [job_id[_array_id][.step_id]]", scancelFlags)
+	case "version":
+		o.done = true
+		printVersion(in)
+	default:
+		in.errorf("option --%s is not supported", name)
+		return 1, false
+	}
+	return 0, true
+}
+
+// setStates reads --state: pending, running or suspended.
+func (o *scancelOptions) setStates(in *invocation, value string) (int, bool) {
+	for word := range strings.SplitSeq(value, ",") {
+		switch strings.ToUpper(word) {
+		case "PENDING", "PD":
+			o.request.States = append(o.request.States, job.Pending)
+		case "RUNNING", "R":
+			o.request.States = append(o.request.States, job.Running)
+		case "SUSPENDED", "S":
+			o.request.States = append(o.request.States, job.Suspended)
+		default:
+			fmt.Fprintf(in.stderr, "Invalid job state specified: %s\nValid job states are PENDING, RUNNING, and SUSPENDED\n", word)
+			return 1, false
+		}
+	}
+	return 0, true
+}
+
+// selects tells whether the request names any job or selector.
+func selects(r *api.CancelRequest) bool {
+	for _, l := range [][]string{r.Jobs, r.Users, r.Names, r.Partitions, r.Accounts, r.QOS, r.Reservations, r.WCKeys, r.Nodes} {
+		if len(l) > 0 {
+			return true
+		}
+	}
+	return len(r.States) > 0
+}
+
+// splitJobs splits a list of job names at commas outside brackets and checks
+// each.
+func splitJobs(text string) ([]string, bool) {
+	ids := slurm.SplitOutside(strings.Trim(text, ","), ',')
+	for _, id := range ids {
+		if _, err := slurm.ParseJobName(id); err != nil {
+			return nil, false
+		}
+	}
+	return ids, true
+}
+
+// confirm asks for each job that the request means and leaves those that were
+// agreed to.
+func confirm(in *invocation, client *api.Client, r *api.CancelRequest) error {
+	list := *r
+	list.List = true
+	var reply api.CancelReply
+	if _, err := client.Ask(api.MethodCancel, &list, &reply); err != nil {
+		return err
+	}
+	answers := bufio.NewReader(in.stdin)
+	*r = api.CancelRequest{Signal: r.Signal, Batch: r.Batch, Full: r.Full}
+	for _, j := range reply.Jobs {
+		if j.Finished {
+			continue
+		}
+		fmt.Fprintf(in.stdout, "Cancel job_id=%s name=%s partition=%s [y/n]? ", j.Job, j.Name, j.Partition)
+		if err := in.stdout.Flush(); err != nil {
+			return err
+		}
+		line, err := answers.ReadString('\n')
+		if strings.HasPrefix(strings.ToLower(line), "y") {
+			r.Jobs = append(r.Jobs, j.Job)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// exitDenied is the low byte of Slurm's error number for a refusal, which
+// scancel ends with.
+const exitDenied = 210
+
+// reportCancelled prints what could not be done; its exit code is scancel's.
+func reportCancelled(in *invocation, o *scancelOptions, reply *api.CancelReply) int {
+	code := 0
+	for _, j := range reply.Jobs {
+		switch {
+		case j.Failure != "":
+			in.errorf("Kill job error on job id %s: %s", j.Job, j.Failure)
+			if code = 1; j.Failure == slurm.TextDenied {
+				code = exitDenied
+			}
+		case j.Finished && o.verbose > 0:
+			in.errorf("Kill job error on job id %s: Job/step already completing or completed", j.Job)
+		case o.verbose > 0 && !o.quiet && o.request.Signal != 0:
+			fmt.Fprintf(in.stderr, "scancel: Signal %d to job %s\n", o.request.Signal, j.Job)
+		case o.verbose > 0 && !o.quiet:
+			fmt.Fprintf(in.stderr, "scancel: Terminating job %s\n", j.Job)
+		}
+	}
+	return code
+}
+
+// callText is the text of a refusal by the cluster, or the error's own.
+func callText(err error) string {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return e.Text
+	}
+	return err.Error()
+}

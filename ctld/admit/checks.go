@@ -1,0 +1,195 @@
+package admit
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/gres"
+	"muster/job"
+	"muster/partition"
+)
+
+// Bounds on single values of a request.
+const (
+	maxName  = 1024      // names of jobs, accounts and alike, in bytes
+	maxPath  = 4096      // directories and file names
+	maxArgs  = 128 << 10 // all arguments of the script together
+	maxCount = 1 << 31   // tasks, CPUs
+)
+
+// checkText bounds the texts of a request and refuses bytes that no line of
+// output could hold.
+func (s *submission) checkText(q *job.Request) error {
+	b := &q.Batch
+	for _, t := range []struct{ what, text string }{
+		{"job name", q.Name}, {"account", q.Account}, {"QOS", q.QOS}, {"workload key", q.WCKey}, {"reservation", q.Reservation},
+		{"mail user", q.Mail.User}, {"host name", b.SubmitHost},
+	} {
+		if len(t.text) > maxName || strings.ContainsAny(t.text, "\x00\n") {
+			return invalid(fmt.Sprintf("The %s is longer than %d bytes or has a line break in it", t.what, maxName))
+		}
+	}
+	for _, t := range []struct{ what, text string }{
+		{"working directory", b.WorkDir}, {"output file", b.Stdout}, {"error file", b.Stderr}, {"input file", b.Stdin},
+		{"submit directory", b.SubmitDir}, {"script's path", b.Command},
+	} {
+		if len(t.text) > maxPath || strings.ContainsRune(t.text, 0) {
+			return invalid(fmt.Sprintf("The %s is longer than %d bytes or has a NUL byte in it", t.what, maxPath))
+		}
+	}
+	if !path.IsAbs(b.WorkDir) {
+		return invalid(fmt.Sprintf("The working directory %q is no absolute path", b.WorkDir))
+	}
+	size := 0
+	for _, a := range b.Args {
+		if size += len(a) + 1; size > maxArgs || strings.ContainsRune(a, 0) {
+			return invalid(fmt.Sprintf("The script's arguments have more than %d bytes or a NUL byte in them", maxArgs))
+		}
+	}
+	return nil
+}
+
+// checkNumbers checks counts against each other and against what users may ask.
+func (s *submission) checkNumbers(q *job.Request) error {
+	z := &q.Size
+	tasks := uint64(max(1, z.Tasks, z.MinNodes))
+	switch {
+	case z.MaxNodes != 0 && z.MaxNodes < z.MinNodes, z.MinNodes > 1<<20, z.MaxNodes > 1<<20:
+		return invalid(slurm.TextNodeCount)
+	case tasks*uint64(max(1, z.CPUsPerTask))*uint64(max(1, z.TasksPerNode)) >= maxCount*1024, z.Tasks >= maxCount:
+		return invalid(slurm.TextNodeConfig)
+	case q.Nice < 0 && !s.byRoot():
+		return invalid(slurm.TextNice)
+	case q.Memory.MB > 1<<40, q.Place.TmpDiskMB > 1<<40:
+		return invalid(slurm.TextNodeConfig)
+	case q.Timing.MinLimit != 0 && q.Timing.Limit != 0 && q.Timing.MinLimit > q.Timing.Limit:
+		return invalid(slurm.TextTimeLimit)
+	case q.Timing.Deadline != 0 && q.Timing.Deadline < s.now:
+		return invalid(slurm.TextDeadline)
+	case q.Timing.Begin < 0 || q.Timing.Deadline < 0:
+		return invalid(slurm.TextTimeLimit)
+	}
+	for i, n := range z.NodeCounts {
+		if n == 0 || i > 0 && n <= z.NodeCounts[i-1] {
+			return invalid(slurm.TextNodeCount)
+		}
+	}
+	return nil
+}
+
+// checkDevices: every kind of device that is asked for must exist somewhere.
+func (s *submission) checkDevices(q *job.Request) error {
+	known := make(map[string]bool)
+	for _, spec := range []gres.Spec{q.Gres.PerNode, q.Gres.PerJob, q.Gres.PerSocket, q.Gres.PerTask} {
+		if len(spec) == 0 {
+			continue
+		}
+		if len(known) == 0 {
+			s.deviceNames(known)
+		}
+		for _, item := range spec {
+			if !known[item.Name] {
+				return &api.Error{Kind: api.ErrInvalid, Text: gres.ErrorText, Hint: fmt.Sprintf("no node of this cluster has %q", item.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// deviceNames adds the names of all kinds of device in the cluster.
+func (s *submission) deviceNames(known map[string]bool) {
+	known[""] = true // so that it is filled once only
+	for n := range s.root.Nodes() {
+		for _, k := range n.Gres.Kinds() {
+			known[k.Name] = true
+		}
+	}
+	delete(known, "")
+}
+
+func (s *submission) checkLicenses(q *job.Request) error {
+	l, err := partition.ParseLicenses(q.Licenses)
+	if err != nil {
+		return hinted(slurm.TextLicense, err)
+	}
+	err = l.Check(q.Licenses, func(name string) uint32 {
+		for _, have := range s.cluster.Licenses {
+			if have.Name == name {
+				return have.Total
+			}
+		}
+		return 0
+	})
+	if err != nil {
+		return hinted(slurm.TextLicense, err)
+	}
+	return nil
+}
+
+// hinted is a refusal in Slurm's words with ours as a hint.
+func hinted(text string, why error) error {
+	return &api.Error{Kind: api.ErrInvalid, Text: text, Hint: strings.TrimPrefix(why.Error(), text+": ")}
+}
+
+// checkFeatures: a constraint must be readable and speak of features that nodes
+// have.
+func (s *submission) checkFeatures(q *job.Request) error {
+	for _, text := range []string{q.Place.Constraint, q.Place.Prefer} {
+		if text == "" {
+			continue
+		}
+		f, err := partition.ParseFeatures(text)
+		if err != nil {
+			return hinted(slurm.TextFeature, err)
+		}
+		for _, name := range f.Names() {
+			if !s.hasFeature(name) {
+				return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextFeature, Hint: fmt.Sprintf("no node has the feature %q", name)}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *submission) hasFeature(name string) bool {
+	for n := range s.root.Nodes() {
+		for _, f := range n.Features {
+			if f == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkNodes: nodes that are named must exist.
+func (s *submission) checkNodes(q *job.Request) error {
+	for _, list := range [][]string{q.Place.Nodes, q.Place.Exclude} {
+		for _, name := range list {
+			if s.root.NodeNamed(name) == nil {
+				return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeName, Hint: fmt.Sprintf("there is no node %q", name)}
+			}
+		}
+	}
+	return nil
+}
+
+// checkReservation: at least one of the reservations must let the user in.
+func (s *submission) checkReservation(q *job.Request, account string) error {
+	if q.Reservation == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(q.Reservation, ",") {
+		r := s.root.Reservation(name)
+		switch {
+		case r == nil:
+			return invalid(slurm.TextReservation)
+		case !s.byRoot() && !r.MayUse(s.r.Caller.User, account):
+			return denied(slurm.TextReservationUse)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package admit
+
+import (
+	"context"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/ctld/service"
+	"muster/job"
+	"muster/state"
+)
+
+// controlJob is scontrol's verbs on jobs: job.control. Each job that is named
+// gets its own answer.
+func controlJob(ctx context.Context, core service.Core, r *service.Request) error {
+	var req api.ControlRequest
+	if err := decode(r, &req); err != nil {
+		return err
+	}
+	if len(req.Jobs) > maxTargets {
+		return api.Errorf(api.ErrInvalid, "more than %d jobs are named in one call", maxTargets)
+	}
+	c := &controller{core: core, r: r, req: &req, root: core.Root()}
+	var reply api.ChangeReply
+	for i, text := range req.Jobs {
+		failure, err := c.one(ctx, text, i)
+		if err != nil {
+			return err
+		}
+		if failure != "" {
+			reply.Failures = append(reply.Failures, api.Failure{Target: text, Text: failure})
+		}
+	}
+	return send(r, &reply)
+}
+
+// controller is one call on its way.
+type controller struct {
+	core service.Core
+	r    *service.Request
+	req  *api.ControlRequest
+	root *state.Root
+}
+
+// one applies the verb to one name; failure is Slurm's text.
+func (c *controller) one(ctx context.Context, text string, n int) (failure string, err error) {
+	t, err := find(c.root, text)
+	if err != nil || len(t.records) == 0 {
+		return slurm.TextNoSuchJob, nil
+	}
+	cmd, failure := c.command(&t)
+	if failure != "" {
+		return failure, nil
+	}
+	e := seal(c.core, c.r, cmd)
+	e.Request = numbered(c.r.RequestID, n)
+	result, err := propose(ctx, c.core, c.r, e)
+	if err != nil {
+		return "", err
+	}
+	if result.Code != state.OK {
+		return resultText(result.Code, result.Text), nil
+	}
+	if len(result.Skipped) > 0 && len(result.Skipped) >= len(t.records) {
+		return resultText(result.Skipped[0].Code, result.Skipped[0].Text), nil
+	}
+	return "", nil
+}
+
+// numbered makes the ids of several commands of one call: each try of the call
+// gives the n-th command the same id.
+func numbered(id [16]byte, n int) state.RequestID {
+	out := state.RequestID(id)
+	if id == ([16]byte{}) {
+		return out
+	}
+	out[15] += byte(n)
+	out[14] += byte(n >> 8)
+	return out
+}
+
+// command makes the command of the verb, or says why it can't be.
+func (c *controller) command(t *target) (state.Command, string) {
+	root := c.r.Caller.UID == 0
+	owner := mayChange(c.r, t.records)
+	switch c.req.Verb {
+	case "hold", "uhold", "release":
+		if !owner {
+			return nil, slurm.TextInvalidUser
+		}
+		return c.hold(t, root)
+	case "requeue", "requeuehold":
+		if !owner {
+			return nil, slurm.TextDenied
+		}
+		return c.requeue(t, root)
+	case "suspend", "resume":
+		if !owner {
+			return nil, slurm.TextDenied
+		}
+		return c.suspend(t)
+	case "top":
+		if !root {
+			return nil, slurm.TextDenied
+		}
+		top := uint32(1<<32 - 3)
+		return &state.Update{Target: t.state, Priority: &top}, ""
+	}
+	return nil, "scontrol " + c.req.Verb + " is not known to this controller"
+}
+
+// hold is hold, uhold and release. A job that root holds is released by root
+// alone.
+func (c *controller) hold(t *target, root bool) (state.Command, string) {
+	waiting := false
+	for _, j := range t.records {
+		waiting = waiting || j.State == job.Pending
+		if c.req.Verb == "release" && j.Held == job.HeldByAdmin && !root {
+			return nil, slurm.TextDenied
+		}
+	}
+	if !waiting {
+		if allFinished(t.records) {
+			return nil, slurm.TextFinished
+		}
+		return nil, "Job is no longer pending execution"
+	}
+	held := job.HeldByUser
+	switch {
+	case c.req.Verb == "release":
+		held = job.NotHeld
+	case c.req.Verb == "hold" && root:
+		held = job.HeldByAdmin
+	}
+	return &state.Update{Target: t.state, Held: &held}, ""
+}
+
+// requeue is requeue and requeuehold.
+func (c *controller) requeue(t *target, root bool) (state.Command, string) {
+	waiting, forbidden := 0, 0
+	for _, j := range t.records {
+		if j.State == job.Pending {
+			waiting++
+		}
+		if !j.Request.Requeue || j.Request.Interactive {
+			forbidden++
+		}
+	}
+	switch {
+	case forbidden == len(t.records):
+		return nil, slurm.TextDisabled
+	case waiting == len(t.records):
+		return nil, slurm.TextPending
+	}
+	cmd := &state.Requeue{Targets: []state.Target{t.state}, Special: c.req.Special}
+	if c.req.Verb == "requeuehold" {
+		cmd.Hold = job.HeldByUser
+		if root {
+			cmd.Hold = job.HeldByAdmin
+		}
+	}
+	return cmd, ""
+}
+
+// suspend is suspend and resume.
+func (c *controller) suspend(t *target) (state.Command, string) {
+	resume := c.req.Verb == "resume"
+	fits := 0
+	for _, j := range t.records {
+		if resume && j.State == job.Suspended || !resume && j.State == job.Running {
+			fits++
+		}
+	}
+	if fits == 0 {
+		switch {
+		case allFinished(t.records):
+			return nil, slurm.TextFinished
+		case t.records[0].State == job.Pending:
+			return nil, slurm.TextPending
+		}
+		return nil, slurm.TextDisabled
+	}
+	return &state.Suspend{Targets: []state.Target{t.state}, Resume: resume}, ""
+}

@@ -1,0 +1,173 @@
+package admit
+
+import (
+	"fmt"
+	"slices"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/job"
+	"muster/partition"
+	"muster/state"
+)
+
+// textPartitionLimits is Slurm's refusal of a request beyond a partition's
+// limits where those are enforced at submission.
+const textPartitionLimits = "Requested partition configuration not available now"
+
+// checkPartitions: every partition must exist, be open to the user and take new
+// jobs; some partition must have nodes that could run the job when empty.
+func (s *submission) checkPartitions(q *job.Request, out *state.NewJob) error {
+	if len(q.Partitions) == 0 {
+		return &api.Error{Kind: api.ErrInvalid, Text: "No partition specified or system default partition",
+			Hint: "name one with --partition, or mark one as default in the cluster file"}
+	}
+	who := &partition.Asker{UID: s.r.Caller.UID, Account: out.Account, QOS: out.QOS}
+	var refusals []error
+	for _, name := range q.Partitions {
+		p := s.root.Partition(name)
+		if p == nil {
+			return invalid("invalid partition specified: " + name + "\n" + slurm.TextPartition)
+		}
+		if !p.Accepts() {
+			return invalid(slurm.TextPartitionDown)
+		}
+		refused, err := s.permit(q, p, who)
+		if err != nil {
+			return err
+		}
+		if refused == nil {
+			refused = s.couldRun(q, p)
+		}
+		if refused != nil {
+			refusals = append(refusals, refused)
+		}
+	}
+	if len(refusals) == len(q.Partitions) || len(refusals) > 0 && s.cluster.Policy.EnforcePartLimits == "ALL" {
+		return refusals[0]
+	}
+	return nil
+}
+
+// permit judges the partition's rules. The first result is a refusal by this
+// partition alone, the error one of the whole job.
+func (s *submission) permit(q *job.Request, p *partition.Partition, who *partition.Asker) (refused, err error) {
+	reason, detail := p.Permit(q, who)
+	switch reason {
+	case job.ReasonNone:
+		return nil, nil
+	case job.ReasonAccountNotAllowed:
+		return nil, &api.Error{Kind: api.ErrDenied, Text: "Job's account not permitted to use this partition (" + detail + ")"}
+	case job.ReasonQOSNotAllowed:
+		return nil, &api.Error{Kind: api.ErrDenied, Text: "Job's QOS not permitted to use this partition (" + detail + ")"}
+	case job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
+		enforce := s.cluster.Policy.EnforcePartLimits
+		if enforce == "" || enforce == "NO" {
+			return nil, nil // it waits, and says why
+		}
+		text := textPartitionLimits
+		if reason == job.ReasonPartitionTimeLimit {
+			text = slurm.TextTimeLimit
+		}
+		return &api.Error{Kind: api.ErrInvalid, Text: text, Hint: detail}, nil
+	case job.ReasonReservation:
+		return &api.Error{Kind: api.ErrDenied, Text: slurm.TextReservation, Hint: detail}, nil
+	}
+	return &api.Error{Kind: api.ErrDenied, Text: slurm.TextDenied, Hint: detail}, nil
+}
+
+// couldRun tells whether the partition's nodes, all empty and up, could run the
+// job. More nodes or tasks than the partition has are let in: the partition may
+// grow, and the job says why it waits.
+func (s *submission) couldRun(q *job.Request, p *partition.Partition) error {
+	need := partition.NewNeed(q, p, &s.cluster.Policy)
+	if need.MinNodes > len(p.Nodes) {
+		return nil
+	}
+	hosts, missing := s.candidates(q, p)
+	if missing != "" {
+		return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeConfig, Hint: fmt.Sprintf("node %s is not in partition %s", missing, p.Name)}
+	}
+	var placer partition.Placer
+	if _, _, ok := placer.Place(need, hosts); ok {
+		return nil
+	}
+	if need.MaxNodes == 0 && need.Tasks > need.MinNodes {
+		small := *need
+		small.Tasks = need.MinNodes
+		if _, _, ok := placer.Place(&small, hosts); ok {
+			return nil
+		}
+	}
+	return s.tooMuch(need, hosts)
+}
+
+// tooMuch says what of a request no node has.
+func (s *submission) tooMuch(need *partition.Need, hosts []partition.Candidate) error {
+	var cpus int
+	var memory int64
+	for _, h := range hosts {
+		cpus = max(cpus, h.Free.Cores*h.Host.Threads)
+		memory = max(memory, h.Free.MemoryMB)
+	}
+	text := slurm.TextNodeConfig
+	switch {
+	case len(hosts) == 0:
+	case need.Memory.Per == job.MemoryPerNode && int64(need.Memory.MB) > memory:
+		text = "Memory specification can not be satisfied\n" + text
+	case max(need.CPUsPerTask, need.MinCPUs) > cpus:
+		text = "CPU count per node can not be satisfied\n" + text
+	}
+	return invalid(text)
+}
+
+// candidates are the nodes of a partition that the request does not rule out, as
+// if they were empty. missing is a node of --nodelist that is none of them.
+func (s *submission) candidates(q *job.Request, p *partition.Partition) (hosts []partition.Candidate, missing string) {
+	var features *partition.Features
+	if q.Place.Constraint != "" {
+		features, _ = partition.ParseFeatures(q.Place.Constraint) // was read before
+	}
+	found := make(map[string]bool)
+	for i, id := range p.Nodes {
+		n := s.root.Node(id)
+		if n == nil || slices.Contains(q.Place.Exclude, n.Name) {
+			continue
+		}
+		h := partition.NewHost(n)
+		if !partition.Suits(q, h) || features != nil && !mayMatch(features, n.FeaturesOf()) {
+			continue
+		}
+		required := slices.Contains(q.Place.Nodes, n.Name)
+		found[n.Name] = required
+		hosts = append(hosts, partition.Candidate{Host: h, Free: h.All(), Index: i, Required: required})
+	}
+	for _, name := range q.Place.Nodes {
+		if !found[name] {
+			return hosts, name
+		}
+	}
+	return hosts, ""
+}
+
+// nodeNames lists the names of chosen candidates.
+func nodeNames(hosts []partition.Candidate, placed []partition.Placed) []string {
+	var names []string
+	for _, p := range placed {
+		names = append(names, hosts[p.At].Host.Node.Name)
+	}
+	return names
+}
+
+// mayMatch tells whether a node could be one of those that meet a constraint.
+func mayMatch(f *partition.Features, has []string) bool {
+	if len(f.Groups) > 0 {
+		return true // nodes outside the counted groups may have anything
+	}
+	for i := range f.Any {
+		if f.Any[i].Matches(has) {
+			return true
+		}
+	}
+	return false
+}

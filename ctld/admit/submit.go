@@ -1,0 +1,234 @@
+package admit
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/ctld/service"
+	"muster/job"
+	"muster/partition"
+	"muster/state"
+)
+
+// Bounds on a submit that do not depend on the cluster's configuration.
+const (
+	maxComponents  = 128       // of a heterogeneous job
+	maxRecordBytes = 512 << 10 // all of a request but script and environment
+)
+
+// submission is one submit on its way through the checks.
+type submission struct {
+	core    service.Core
+	r       *service.Request
+	root    *state.Root
+	cluster *partition.Cluster
+	now     job.Time
+	notes   []string // lines for the user
+}
+
+// submit takes a job into the queue: job.submit.
+func submit(ctx context.Context, core service.Core, r *service.Request) error {
+	var req api.SubmitRequest
+	if err := decode(r, &req); err != nil {
+		return err
+	}
+	root := core.Root()
+	s := &submission{core: core, r: r, root: root, cluster: root.Cluster(), now: core.Now()}
+	if err := s.checkWhole(&req); err != nil {
+		return err
+	}
+	script, env := blob(req.Script), blob(req.Environment)
+	cmd := &state.Submit{Jobs: make([]state.NewJob, len(req.Jobs))}
+	for i := range req.Jobs {
+		j := &req.Jobs[i]
+		j.Request.Batch.Script, j.Request.Batch.Environment = script.Hash, env.Hash
+		if err := s.admit(ctx, j, &cmd.Jobs[i]); err != nil {
+			return err
+		}
+	}
+	reply := &api.SubmitReply{Messages: s.notes, Cluster: s.cluster.Name}
+	if req.TestOnly {
+		test, err := s.willRun(&cmd.Jobs[0])
+		if err != nil {
+			return err
+		}
+		reply.Test = test
+		return send(r, reply)
+	}
+	result, err := propose(ctx, core, r, seal(core, r, cmd), script, env)
+	if err != nil {
+		return err
+	}
+	if err := resultError(result); err != nil {
+		return err
+	}
+	reply.Jobs = result.Jobs
+	return send(r, reply)
+}
+
+// blob names a large part by its hash. An empty part is no blob.
+func blob(data []byte) state.Blob {
+	if len(data) == 0 {
+		return state.Blob{}
+	}
+	sum := sha256.Sum256(data)
+	return state.Blob{Hash: job.Hash(sum[:16]), Data: data}
+}
+
+// checkWhole looks at the request as a whole, before its jobs.
+func (s *submission) checkWhole(req *api.SubmitRequest) error {
+	limits := &s.cluster.Limits
+	switch {
+	case len(req.Jobs) == 0:
+		return invalid("The request names no job")
+	case len(req.Jobs) > maxComponents:
+		return invalid(fmt.Sprintf("A heterogeneous job has at most %d components", maxComponents))
+	case len(req.Script) == 0:
+		return invalid(slurm.TextScriptMissing)
+	case limits.MaxScript > 0 && len(req.Script) > int(limits.MaxScript):
+		return invalid(fmt.Sprintf("The script has %d bytes, the cluster's limit is %d", len(req.Script), limits.MaxScript))
+	case limits.MaxEnv > 0 && len(req.Environment) > int(limits.MaxEnv):
+		return &api.Error{Kind: api.ErrInvalid, Text: fmt.Sprintf("The environment has %d bytes, the cluster's limit is %d", len(req.Environment), limits.MaxEnv),
+			Hint: "pass less of it on, for example with --export=NONE"}
+	case len(s.r.Body)-len(req.Script)-len(req.Environment) > maxRecordBytes:
+		return invalid(fmt.Sprintf("The options of the job have more than %d bytes", maxRecordBytes))
+	}
+	if err := slurm.CheckScript(req.Script); err != nil {
+		return invalid(err.Error())
+	}
+	for i := range req.Jobs {
+		if name := req.Jobs[i].Request.Cluster; name != "" && name != s.cluster.Name {
+			return invalid(fmt.Sprintf("No cluster '%s' known by database.\n'%s' can't be reached now, or it is an invalid entry for --cluster.  Use 'sacctmgr list clusters' to see available clusters.", name, name))
+		}
+		if len(req.Jobs) > 1 && req.Jobs[i].Array != "" {
+			return invalid(slurm.ErrArray.Error())
+		}
+	}
+	return nil
+}
+
+// admit checks one component and makes the record of it.
+func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.NewJob) error {
+	q := &j.Request
+	c := &s.r.Caller
+	out.Owner = job.Owner{UID: c.UID, GID: c.GID, User: c.User, Group: c.Group, Groups: slices.Sorted(slices.Values(c.Groups))}
+	s.fillDefaults(j, out)
+	for _, check := range []func(*job.Request) error{
+		s.checkText, s.checkNumbers, s.checkDevices, s.checkLicenses, s.checkFeatures, s.checkNodes,
+	} {
+		if err := check(q); err != nil {
+			return err
+		}
+	}
+	out.Account, out.QOS = q.Account, q.QOS
+	if out.QOS == "" {
+		out.QOS = defaultQOS
+	}
+	if err := s.checkReservation(q, out.Account); err != nil {
+		return err
+	}
+	if err := s.checkPartitions(q, out); err != nil {
+		return err
+	}
+	if err := s.setArray(j, out); err != nil {
+		return err
+	}
+	if err := s.setDependencies(ctx, j, out); err != nil {
+		return err
+	}
+	out.Request = *q
+	return nil
+}
+
+// defaultQOS is the quality of service of who names none.
+const defaultQOS = "normal"
+
+// fillDefaults settles what the user left open and what a user may not say.
+func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
+	q := &j.Request
+	switch j.Requeue {
+	case job.Yes:
+		q.Requeue = true
+	case job.No:
+		q.Requeue = false
+	default:
+		q.Requeue = s.cluster.Policy.Requeue
+	}
+	if j.Hold {
+		out.Held = job.HeldByUser
+	}
+	if j.HasPriority {
+		switch {
+		case j.Priority == 0:
+			out.Held = job.HeldByUser
+		case s.byRoot():
+			out.Priority = j.Priority
+		default:
+			s.notes = append(s.notes, "warning: --priority is for operators only, the job gets the priority that is worked out for it")
+		}
+	}
+	if len(q.Partitions) == 0 {
+		for p := range s.root.Partitions() {
+			if p.Default {
+				q.Partitions = []string{p.Name}
+			}
+		}
+	}
+	if s.r.Caller.Host != "" {
+		q.Batch.SubmitHost = s.r.Caller.Host
+	}
+	q.Batch.Umask &= 0o777
+	q.AdminComment, q.SitePriority, q.Interactive, q.Options = "", 0, false, nil
+	q.Batch.Limits = s.allowedLimits(q.Batch.Limits)
+	q.Size.MinCPUs = MinCPUs(&q.Size)
+	q.Timing.DelayEnd = false
+}
+
+// byRoot tells whether root asks.
+func (s *submission) byRoot() bool { return s.r.Caller.UID == 0 }
+
+// allowedLimits keeps the resource limits that Slurm knows and the cluster does
+// not except from being passed on.
+func (s *submission) allowedLimits(limits []job.Limit) []job.Limit {
+	var out []job.Limit
+	for _, l := range limits {
+		if _, ok := slurm.LimitNumber(l.Name); ok && !slices.Contains(s.cluster.Policy.PropagateExcept, l.Name) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// MinCPUs is the number of CPUs of the whole job that its counts ask for: what
+// NumCPUs= shows while the job waits.
+func MinCPUs(s *job.Size) uint32 {
+	nodes := uint64(max(1, s.MinNodes))
+	tasks := uint64(s.Tasks)
+	if tasks == 0 {
+		tasks = nodes * uint64(max(1, s.TasksPerNode))
+	}
+	cpus := tasks * uint64(max(1, s.CPUsPerTask))
+	if s.Overcommit {
+		cpus = nodes
+	}
+	cpus = max(cpus, nodes*uint64(max(1, s.MinCPUsPerNode)))
+	return uint32(min(cpus, 1<<31))
+}
+
+// setArray reads --array.
+func (s *submission) setArray(j *api.SubmitJob, out *state.NewJob) error {
+	if j.Array == "" {
+		return nil
+	}
+	a, err := slurm.ParseArray(j.Array, int(s.cluster.Limits.MaxArraySize))
+	if err != nil {
+		return invalid(err.Error())
+	}
+	out.Tasks, out.Limit, out.Bounds = a.Tasks, a.Limit, a.Bounds
+	out.Range = slurm.FormatIndices(a.Tasks)
+	return nil
+}
