@@ -221,3 +221,35 @@ func TestCommandsStayLean(t *testing.T) {
 		t.Errorf("only %d packages were seen", seen)
 	}
 }
+
+// Every module that the code imports, tests included, is on the page of
+// dependencies with its licence.
+func TestDependenciesAreOnThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mod := range outsiders() {
+		if !strings.Contains(string(page), "| `"+mod) {
+			t.Errorf("docs/dependencies.md lacks %s, which test/deps_test.go allows", mod)
+		}
+	}
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedModule, Dir: "..", Tests: true}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, p := range pkgs {
+		for _, imported := range p.Imports {
+			if m := imported.Module; m != nil && !m.Main && !seen[m.Path] {
+				seen[m.Path] = true
+				if !strings.Contains(string(page), "| `"+m.Path+"` |") {
+					t.Errorf("docs/dependencies.md lacks %s, which %s imports", m.Path, p.PkgPath)
+				}
+			}
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("only %d modules were seen", len(seen))
+	}
+}
