@@ -150,10 +150,14 @@ func (c *Client) All(call *Call) ([][]byte, *End, error) {
 	}
 }
 
-// Ask makes a call with one message and decodes the answer into reply. Each chunk
+// Ask makes a call with one message, or none (nil), and decodes the answer into reply. Each chunk
 // is a message of its own; the lists of several are joined.
 func (c *Client) Ask(method string, request, reply wire.Message) (*End, error) {
-	chunks, end, err := c.All(&Call{Method: method, Body: wire.Encode(nil, request)})
+	call := &Call{Method: method}
+	if request != nil {
+		call.Body = wire.Encode(nil, request)
+	}
+	chunks, end, err := c.All(call)
 	if err != nil {
 		return end, err
 	}

@@ -1,0 +1,170 @@
+package dev
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"muster/conf"
+	"muster/internal/hostlist"
+	"muster/partition"
+)
+
+// ownText is the cluster file for nodes of one shape.
+func ownText(o Options) ([]byte, error) {
+	o.fill()
+	controllers, err := newControllers(o.Controllers, nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range o.Nodes {
+		names = append(names, "n"+strconv.Itoa(i+1))
+	}
+	var b bytes.Buffer
+	err = conf.Init(&b, conf.Starter{
+		Name: "dev", TimeZone: conf.HostZone(), Controllers: controllers,
+		Nodes: []conf.StarterNodes{{Names: hostlist.Compress(names), Cores: uint32(o.CPUs), MemoryMB: o.MemoryMB, Gres: o.Gres}},
+	})
+	return b.Bytes(), err
+}
+
+// givenText is a cluster file of the user's with controllers that this host can run:
+// as many, and of the same names, at addresses of loopback.
+func givenText(o Options) ([]byte, error) {
+	if o.Nodes != 0 || o.CPUs != 0 || o.MemoryMB != 0 || len(o.Gres) != 0 {
+		return nil, errors.New("with --conf the file says what nodes there are: leave out --nodes, --cpus, --mem and --gres")
+	}
+	given, err := conf.Load(o.Conf)
+	if err != nil {
+		return nil, err
+	}
+	text := given.Cluster.Source
+	var names []string
+	if strings.Contains(text, controllerHeader) {
+		for _, d := range given.Controllers {
+			names = append(names, d.Name)
+		}
+	}
+	n := o.Controllers
+	switch {
+	case len(names) > 0 && n == 0:
+		n = len(names)
+	case len(names) > 0 && n != len(names):
+		return nil, fmt.Errorf("--controllers %d, but %s has %d of them", n, o.Conf, len(names))
+	case n == 0:
+		n = 3
+	}
+	controllers, err := newControllers(n, names)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	b.WriteString(withoutControllers(text))
+	for _, d := range controllers {
+		fmt.Fprintf(&b, "\n%s\nname = %q\naddresses = [%q]\nbind = %q\nport = %d\n", controllerHeader, d.Name, d.Addresses[0], d.Bind, d.Port)
+	}
+	return []byte(b.String()), nil
+}
+
+const controllerHeader = "[[controller]]"
+
+// withoutControllers leaves out the controller tables of a cluster file.
+func withoutControllers(text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		if at := strings.TrimSpace(line); strings.HasPrefix(at, "[") {
+			inside = strings.HasPrefix(at, controllerHeader)
+		}
+		if !inside {
+			b.WriteString(line)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// newControllers gives n controllers a port of loopback each; names may be nil.
+func newControllers(n int, names []string) ([]conf.Daemon, error) {
+	ports, err := freePorts(n)
+	if err != nil {
+		return nil, err
+	}
+	var out []conf.Daemon
+	for i, port := range ports {
+		name := "c" + strconv.Itoa(i+1)
+		if names != nil {
+			name = names[i]
+		}
+		out = append(out, conf.Daemon{Name: name, Addresses: []string{"127.0.0.1"}, Bind: "127.0.0.1", Port: uint16(port)})
+	}
+	return out, nil
+}
+
+// declare writes what each node says it has, and makes its devices.
+func (c *Cluster) declare(file *conf.File) error {
+	for i, n := range file.Cluster.Nodes {
+		devices, err := c.makeDevices(n)
+		if err != nil {
+			return fmt.Errorf("devices of node %s: %w", n.Name, err)
+		}
+		d := conf.Declaration{
+			Boards: n.Declared.Boards, Sockets: n.Declared.Sockets, CoresPerSocket: n.Declared.CoresPerSocket,
+			ThreadsPerCore: n.Declared.ThreadsPerCore, CPUs: n.Declared.CPUs, MemoryMB: n.Declared.MemoryMB,
+			TmpDiskMB: n.Declared.TmpDiskMB, Devices: devices, Real: file.Nodes[i].Real,
+		}
+		if os.Geteuid() == 0 {
+			d.HostName = n.Name
+		}
+		text, err := json.MarshalIndent(&d, "", "\t")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(c.path(kindNode, n.Name, "declare.json"), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDevices makes a file below Dir for each device of a node: as root a device
+// that is like /dev/null, so that device rules hold for it, else an empty file.
+func (c *Cluster) makeDevices(n partition.Node) ([]conf.DeclaredDevice, error) {
+	var out []conf.DeclaredDevice
+	dir := c.path("dev", n.Name)
+	for _, d := range n.Gres.Devices {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(dir, d.Name+strconv.Itoa(d.Index))
+		if err := makeDevice(path, uint32(len(out))); err != nil {
+			return nil, err
+		}
+		out = append(out, conf.DeclaredDevice{Name: d.Name, Type: d.Type, Index: d.Index, File: path})
+	}
+	return out, nil
+}
+
+// The numbers of the devices are free for local use (major 240 to 254, Linux
+// admin-guide/devices.txt): no driver answers, but access rules hold.
+const localMajor = 240
+
+func makeDevice(path string, minor uint32) error {
+	if os.Geteuid() == 0 {
+		err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(localMajor, minor)))
+		if err == nil {
+			return os.Chmod(path, 0o666)
+		}
+		if !errors.Is(err, unix.EPERM) {
+			return &os.PathError{Op: "mknod", Path: path, Err: err}
+		}
+	}
+	return os.WriteFile(path, nil, 0o666)
+}
