@@ -291,7 +291,8 @@ func patience(method string, deadline time.Time) time.Duration {
 	if Lasts(method) {
 		return 0
 	}
-	return max(time.Until(deadline), 0) + 5*time.Second
+	left := max(time.Until(deadline), 0)
+	return left + min(left, 5*time.Second) + time.Second
 }
 
 // lostError is a connection that broke: the call may be tried on another one.

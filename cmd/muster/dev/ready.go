@@ -13,7 +13,7 @@ import (
 const readyWait = 30 * time.Second
 
 // askWait is how long one question to the cluster may take.
-const askWait = 5 * time.Second
+const askWait = time.Second
 
 // ready waits until a leader answers and every node whose daemon runs has registered
 // and responds.
