@@ -69,11 +69,11 @@ func (c *conn) next(ctx context.Context) error {
 	if err := c.sock.SetReadDeadline(time.Now().Add(idleMax)); err != nil {
 		return err
 	}
-	head, err := c.in.Peek(4)
+	length, err := c.in.Peek(4)
 	if err != nil {
 		return err
 	}
-	if binary.BigEndian.Uint32(head) > largeFrame {
+	if binary.BigEndian.Uint32(length) > largeFrame {
 		if err := take(ctx, c.who.large); err != nil {
 			return c.refuse(err)
 		}
@@ -86,11 +86,11 @@ func (c *conn) next(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	call := new(api.Call)
-	if err := wire.Decode(payload, call); err != nil || kind != api.FrameCall {
+	var call head
+	if err := wire.Decode(payload, &call); err != nil || kind != api.FrameCall {
 		return c.refuse(api.Errorf(api.ErrInvalid, "the agent can not read the call (frame kind %d): %v", kind, err))
 	}
-	if !api.Lasts(call.Method) {
+	if !api.Lasts(call.method) {
 		if err := take(ctx, c.who.calls); err != nil {
 			return c.refuse(err)
 		}
@@ -108,9 +108,22 @@ func (c *conn) refuse(err error) error {
 	return err
 }
 
+// head is what the agent must know of a call. The rest, which may be long, passes
+// through unread.
+type head struct {
+	method   string
+	minIndex uint64
+}
+
+// Code implements wire.Message with the numbers of api.Call.
+func (h *head) Code(w *wire.Coder) {
+	w.String(1, &h.method)
+	w.Uint64(6, &h.minIndex)
+}
+
 // answer passes a call on and streams the answer back.
-func (c *conn) answer(ctx context.Context, call *api.Call, payload []byte) error {
-	read := api.Reads(call.Method)
+func (c *conn) answer(ctx context.Context, call head, payload []byte) error {
+	read := api.Reads(call.method)
 	caller, told := c.name(ctx, read)
 	if told != nil {
 		return c.end(&api.End{Err: told})
@@ -119,19 +132,18 @@ func (c *conn) answer(ctx context.Context, call *api.Call, payload []byte) error
 	if read {
 		index, recent := c.who.own(time.Now())
 		leader = recent
-		if index > call.MinIndex {
-			call.MinIndex = index
-			payload = wire.Encode(nil, call)
+		if index > call.minIndex {
+			payload = withMinIndex(payload, index)
 		}
 	}
-	lasts := api.Lasts(call.Method)
+	lasts := api.Lasts(call.method)
 	if lasts {
 		var release func()
 		ctx, release = c.watch(ctx)
 		defer release()
 	}
 	relay := func(b []byte) error { return c.chunk(b, lasts) }
-	end, err := c.agent.up.ask(ctx, &pb.CallRequest{Call: payload, Caller: caller}, call.Method, leader, relay)
+	end, err := c.agent.up.ask(ctx, &pb.CallRequest{Call: payload, Caller: caller}, call.method, leader, relay)
 	if err != nil {
 		return err
 	}
@@ -140,6 +152,16 @@ func (c *conn) answer(ctx context.Context, call *api.Call, payload []byte) error
 	}
 	end.Leader = "" // between agents and controllers only
 	return c.end(end)
+}
+
+// withMinIndex writes another index into a call that was decoded before.
+func withMinIndex(payload []byte, index uint64) []byte {
+	var call api.Call
+	if err := wire.Decode(payload, &call); err != nil {
+		return payload // the controller will say what is wrong with it
+	}
+	call.MinIndex = index
+	return wire.Encode(nil, &call)
 }
 
 // name returns the coded caller with the names of the name service. Who only looks
