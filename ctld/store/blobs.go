@@ -2,36 +2,37 @@ package store
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"muster/job"
-	"muster/state"
 )
 
-// blobs keeps scripts and environments in files named by their hash. A file is
-// written without fsync, since until the next snapshot the raft log has its
-// content too; flush syncs what is new before a snapshot makes raft forget it.
+// blobs keeps scripts and environments, found by their hash, in a few large
+// files (packs): to create a file for each costs half a millisecond on some file
+// systems, to append to one costs a twentieth of it.
+//
+// What is written is not synced at once, since until the next snapshot the raft
+// log has its content too; flush syncs it before a snapshot makes raft forget.
 type blobs struct {
 	dir string
 
-	mu    sync.Mutex
-	dirty map[job.Hash]bool // written since the last take
-	dirs  map[string]bool   // subdirectories that are known to exist
-	free  map[job.Hash]bool // named by no job at the last sweep
-	cache blobCache
+	mu     sync.Mutex
+	packs  map[uint64]*pack
+	last   *pack // the one that is appended to; nil before the first put
+	where  map[job.Hash]place
+	recent map[job.Hash]bool // written since the last sweep by this process
+	free   map[job.Hash]bool // named by no job at the last sweep
+	cache  blobCache
 }
 
-func openBlobs(dir string) (*blobs, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("blob directory: %w", err)
-	}
-	return &blobs{dir: dir, dirty: map[job.Hash]bool{}, dirs: map[string]bool{}, free: map[job.Hash]bool{}}, nil
+// place is where a blob's data is.
+type place struct {
+	pack   *pack
+	offset int64
+	size   int
 }
 
 // hashOf names a blob: see job.Hash.
@@ -41,148 +42,226 @@ func hashOf(data []byte) (h job.Hash) {
 	return h
 }
 
-func (b *blobs) path(h job.Hash) (dir, path string) {
-	name := hex.EncodeToString(h[:])
-	dir = filepath.Join(b.dir, name[:2])
-	return dir, filepath.Join(dir, name[2:])
+func openBlobs(dir string) (*blobs, error) {
+	b := &blobs{dir: dir, packs: map[uint64]*pack{}, where: map[job.Hash]place{},
+		recent: map[job.Hash]bool{}, free: map[job.Hash]bool{}}
+	list, err := openPacks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("scripts and environments in %s: %w", dir, err)
+	}
+	for _, p := range list {
+		b.packs[p.number], b.last = p, p
+		err := p.scan(func(h job.Hash, offset int64, size int) {
+			b.drop(h)
+			b.where[h] = place{p, offset, size}
+			p.live += int64(size)
+		})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("scripts and environments in %s: %w", dir, err), b.close())
+		}
+	}
+	return b, nil
 }
 
-// put writes one blob, unless it was written since the last take. An old file
-// is written again: after a power cut it may hold anything.
+func (b *blobs) close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, p := range b.packs {
+		errs = append(errs, p.file.Close())
+	}
+	clear(b.packs)
+	return errors.Join(errs...)
+}
+
+// put writes one blob. One that an earlier process wrote is read first: after a
+// power cut it may hold anything.
 func (b *blobs) put(h job.Hash, data []byte) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.dirty[h] {
-		return nil
-	}
-	dir, path := b.path(h)
-	if !b.dirs[dir] {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("blob %x: %w", h, err)
+	if at, ok := b.where[h]; ok {
+		if b.recent[h] || b.intact(at, h) {
+			b.recent[h] = true
+			return nil
 		}
-		b.dirs[dir] = true
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		return fmt.Errorf("blob %x: %w", h, err)
+	if err := b.append(h, data); err != nil {
+		return fmt.Errorf("write script or environment %x: %w", h, err)
 	}
-	b.dirty[h] = true
+	b.recent[h] = true
 	b.cache.add(h, data)
 	return nil
+}
+
+func (b *blobs) intact(at place, h job.Hash) bool {
+	data, err := at.pack.read(at.offset, at.size)
+	return err == nil && hashOf(data) == h
+}
+
+// append writes a blob to the last pack, or to a new one if that is full.
+func (b *blobs) append(h job.Hash, data []byte) error {
+	if b.last == nil || b.last.size >= packBytes {
+		number := uint64(1)
+		if b.last != nil {
+			number = b.last.number + 1
+		}
+		p, err := createPack(b.dir, number)
+		if err != nil {
+			return err
+		}
+		b.packs[number], b.last = p, p
+	}
+	offset, err := b.last.append(h, data)
+	if err != nil {
+		return err
+	}
+	b.drop(h)
+	b.where[h] = place{b.last, offset, len(data)}
+	b.last.live += int64(len(data))
+	return nil
+}
+
+// drop forgets where a blob is, if it is anywhere.
+func (b *blobs) drop(h job.Hash) {
+	if at, ok := b.where[h]; ok {
+		at.pack.live -= int64(at.size)
+		delete(b.where, h)
+	}
 }
 
 // get reads a blob and checks it. A missing or damaged one is fs.ErrNotExist.
 func (b *blobs) get(h job.Hash) ([]byte, error) {
-	if data := b.cached(h); data != nil {
-		return data, nil
-	}
-	_, path := b.path(h)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("blob %x: %w", h, err)
-	}
-	if hashOf(data) != h {
-		return nil, fmt.Errorf("blob %x is damaged: %w", h, fs.ErrNotExist)
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if data := b.cache.get(h); data != nil {
+		return data, nil
+	}
+	at, ok := b.where[h]
+	if !ok {
+		return nil, fmt.Errorf("script or environment %x: %w", h, fs.ErrNotExist)
+	}
+	data, err := at.pack.read(at.offset, at.size)
+	if err != nil {
+		return nil, fmt.Errorf("script or environment %x: %w", h, err)
+	}
+	if hashOf(data) != h {
+		return nil, fmt.Errorf("script or environment %x is damaged: %w", h, fs.ErrNotExist)
+	}
 	b.cache.add(h, data)
 	return data, nil
 }
 
-func (b *blobs) cached(h job.Hash) []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.cache.get(h)
-}
-
-// has tells whether there is a file of that name.
+// has tells whether a blob is here.
 func (b *blobs) has(h job.Hash) bool {
-	_, path := b.path(h)
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// take returns the blobs written since the last take. The caller flushes them
-// or gives them back.
-func (b *blobs) take() map[job.Hash]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	taken := b.dirty
-	b.dirty = map[job.Hash]bool{}
-	return taken
+	_, ok := b.where[h]
+	return ok
 }
 
-// giveBack undoes take, after a snapshot that failed.
-func (b *blobs) giveBack(taken map[job.Hash]bool) {
+// flush makes all that was written durable. Writers do not wait for it.
+func (b *blobs) flush() error {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	for h := range taken {
-		b.dirty[h] = true
+	var dirty []*pack
+	for _, p := range b.packs {
+		if p.dirty {
+			p.dirty = false
+			dirty = append(dirty, p)
+		}
 	}
+	b.mu.Unlock()
+	for i, p := range dirty {
+		if err := p.file.Sync(); err != nil {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			for _, q := range dirty[i:] {
+				q.dirty = true
+			}
+			return fmt.Errorf("sync %s: %w", p.path, err)
+		}
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	return syncDir(b.dir)
 }
 
-// flush makes blobs durable. One that is gone was freed meanwhile.
-func (b *blobs) flush(taken map[job.Hash]bool) error {
-	dirs := map[string]bool{b.dir: true}
-	for h := range taken {
-		dir, path := b.path(h)
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("blob %x: %w", h, err)
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return fmt.Errorf("blob %x: %w", h, err)
-		}
-		dirs[dir] = true
-	}
-	for dir := range dirs {
-		if err := syncDir(dir); err != nil {
-			return fmt.Errorf("blob directory: %w", err)
-		}
-	}
-	return nil
-}
-
-// sweep removes files that no job of root names. A blob must be found free by
-// two sweeps, so that one which an entry on its way names is not taken away.
-func (b *blobs) sweep(root func() *state.Root) (removed int, err error) {
-	free := map[job.Hash]bool{}
-	err = filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		var h job.Hash
-		name := filepath.Base(filepath.Dir(path)) + d.Name()
-		if n, err := hex.Decode(h[:], []byte(name)); err != nil || n != len(h) {
-			return nil // not ours
-		}
-		gone, err := b.dropIfFree(root, h, path, free)
-		if gone {
+// sweep forgets blobs that no job names, by the count in refs, and gives back the space of
+// packs that hold little else. A blob must be found free by two sweeps, so that
+// one which an entry on its way names is not taken away.
+func (b *blobs) sweep(refs func(job.Hash) int) (removed int, err error) {
+	b.mu.Lock()
+	recent, free := b.recent, map[job.Hash]bool{}
+	b.recent = map[job.Hash]bool{}
+	for h := range b.where {
+		switch {
+		case recent[h] || refs(h) > 0:
+		case !b.free[h]:
+			free[h] = true
+		default:
+			b.drop(h)
+			b.cache.drop(h)
 			removed++
 		}
-		return err
-	})
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	}
 	b.free = free
+	var sparse []*pack
+	for _, p := range b.packs {
+		if p != b.last && p.live*2 < p.size {
+			sparse = append(sparse, p)
+		}
+	}
+	b.mu.Unlock()
+	for _, p := range sparse {
+		err = errors.Join(err, b.clear(p))
+	}
 	return removed, err
 }
 
-func (b *blobs) dropIfFree(root func() *state.Root, h job.Hash, path string, free map[job.Hash]bool) (bool, error) {
+// clear moves what is left in a pack to the last one and removes it.
+func (b *blobs) clear(p *pack) error {
+	for _, h := range b.in(p) {
+		if err := b.move(h, p); err != nil {
+			return err
+		}
+	}
+	if err := b.flush(); err != nil {
+		return err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.dirty[h] || root().Blob(h) > 0 {
-		return false, nil
+	if p.live > 0 {
+		return nil
 	}
-	if !b.free[h] {
-		free[h] = true
-		return false, nil
+	delete(b.packs, p.number)
+	return p.remove()
+}
+
+func (b *blobs) in(p *pack) []job.Hash {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []job.Hash
+	for h, at := range b.where {
+		if at.pack == p {
+			list = append(list, h)
+		}
 	}
-	b.cache.drop(h)
-	return true, os.Remove(path)
+	return list
+}
+
+func (b *blobs) move(h job.Hash, from *pack) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, ok := b.where[h]
+	if !ok || at.pack != from {
+		return nil
+	}
+	data, err := from.read(at.offset, at.size)
+	if err != nil || hashOf(data) != h {
+		b.drop(h) // damaged: it is fetched from another controller when it is asked for
+		return err
+	}
+	return b.append(h, data)
 }
 
 // blobCache holds the last blobs used, up to cacheBytes. The oldest go first.
@@ -214,15 +293,8 @@ func (c *blobCache) add(h job.Hash, data []byte) {
 	}
 }
 
+// drop empties a blob's place; its turn in the order stays and is passed over.
 func (c *blobCache) drop(h job.Hash) {
-	if old, ok := c.data[h]; ok {
-		c.bytes -= len(old)
-		delete(c.data, h)
-		for i, x := range c.order {
-			if x == h {
-				c.order = append(c.order[:i], c.order[i+1:]...)
-				break
-			}
-		}
-	}
+	c.bytes -= len(c.data[h])
+	delete(c.data, h)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"muster/job"
 	"muster/state"
 )
 
@@ -110,7 +109,7 @@ func (f *fsm) changed(r *state.Root) <-chan struct{} {
 
 // Snapshot implements raft.FSM: it keeps a pointer and returns.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
-	return &snapshot{fsm: f, root: f.machine.Root(), blobs: f.store.blobs.take(), size: f.size.mark()}, nil
+	return &snapshot{fsm: f, root: f.machine.Root(), size: f.size.mark()}, nil
 }
 
 // Restore implements raft.FSM.
@@ -126,11 +125,9 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 
 // snapshot is one root on its way to disk.
 type snapshot struct {
-	fsm   *fsm
-	root  *state.Root
-	blobs map[job.Hash]bool
-	size  mark
-	saved bool
+	fsm  *fsm
+	root *state.Root
+	size mark
 }
 
 // snapshotBuffer: raft's file sink writes through; big writes are cheaper.
@@ -139,7 +136,7 @@ const snapshotBuffer = 1 << 20
 // Persist implements raft.FSMSnapshot. Blobs are durable before the snapshot
 // is, since raft then drops the entries that held them.
 func (s *snapshot) Persist(sink raft.SnapshotSink) error {
-	if err := s.fsm.store.blobs.flush(s.blobs); err != nil {
+	if err := s.fsm.store.blobs.flush(); err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(sink, snapshotBuffer)
@@ -152,14 +149,9 @@ func (s *snapshot) Persist(sink raft.SnapshotSink) error {
 	if err := sink.Close(); err != nil {
 		return err
 	}
-	s.saved = true
 	s.fsm.size.cut(s.size)
 	return nil
 }
 
 // Release implements raft.FSMSnapshot.
-func (s *snapshot) Release() {
-	if !s.saved {
-		s.fsm.store.blobs.giveBack(s.blobs)
-	}
-}
+func (s *snapshot) Release() {}

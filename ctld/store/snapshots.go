@@ -133,7 +133,7 @@ func (s *Store) keepBlobs(ctx context.Context) {
 		case <-s.fsm.size.restored:
 			s.fetchMissing(ctx)
 		case <-tick.C:
-			if n, err := s.blobs.sweep(s.Root); err != nil {
+			if n, err := s.blobs.sweep(func(h job.Hash) int { return s.Root().Blob(h) }); err != nil {
 				s.cfg.Log.Warn("old scripts and environments could not be removed", "err", err)
 			} else if n > 0 {
 				s.cfg.Log.Debug("removed old scripts and environments", "files", n)

@@ -8,7 +8,6 @@ import (
 	"muster/job"
 )
 
-
 func TestStateTimeBeginsAtTheWallClock(t *testing.T) {
 	wall := time.UnixMilli(1_800_000_000_000)
 	s := newStateTime(clock.NewFake(wall))

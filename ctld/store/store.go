@@ -126,7 +126,7 @@ func Open(cfg Config) (*Store, error) {
 		seen: make(chan struct{}, 1), failed: make(chan struct{})}
 	s.fsm = newFSM(s)
 	if err := s.openRaft(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, files.close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = cancel
@@ -150,7 +150,7 @@ func (s *Store) Close() error {
 	s.stop()
 	err := s.raft.Shutdown().Error()
 	s.tasks.Wait()
-	return errors.Join(err, s.trans.Close(), s.bolt.Close())
+	return errors.Join(err, s.trans.Close(), s.bolt.Close(), s.blobs.close())
 }
 
 // Failed is closed when the replica cannot go on; Err says why.
