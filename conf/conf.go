@@ -23,6 +23,9 @@ type File struct {
 	Cluster     partition.Cluster
 	Controllers []Daemon // in the order of the file; an odd number of them
 	Nodes       []Daemon // one for each of Cluster.Nodes, in the same order
+	// Warnings are keys that the file sets and nothing acts on yet. Whoever
+	// reads a file for somebody shows them.
+	Warnings []Problem
 }
 
 // Daemon says where a controller or a node daemon is found, and what it needs
@@ -100,6 +103,7 @@ func Parse(name string, text []byte) (*File, error) {
 		return nil, &Error{Name: name, Problems: d.problems}
 	}
 	file.Cluster.Source = string(text)
+	file.Warnings = d.warnings
 	return file, nil
 }
 

@@ -162,6 +162,17 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
+// A key that nothing acts on yet is never passed over in silence.
+func TestWarnings(t *testing.T) {
+	f := parse(t, small+"[policy]\nenforce = [\"limits\"]\n[priority]\nage = 5\n")
+	if len(f.Warnings) != 2 || f.Warnings[0].Line != 6 || f.Warnings[1].Line != 8 || !strings.Contains(f.Warnings[0].Text, "enforce in [policy] is kept and shown") {
+		t.Errorf("got %+v", f.Warnings)
+	}
+	if f := parse(t, small); len(f.Warnings) != 0 {
+		t.Errorf("a file that sets no such key: %+v", f.Warnings)
+	}
+}
+
 func TestLinesWithLongValues(t *testing.T) {
 	text := "name = \"a\" # [x]\n[[node]]\nnames = \"\"\"n[1-2]\"\"\"\nfeatures = [\n  \"a#b\", # ]\n  'c',\n]\ncpus = 1\nmemory = 1\n\"bad key\" = 1\n"
 	index := scanLines(text)

@@ -13,6 +13,7 @@ import (
 type decoder struct {
 	lines    lineIndex
 	problems []Problem
+	warnings []Problem
 }
 
 // fail notes a problem at a path such as node#0.names.
@@ -31,12 +32,12 @@ type setter interface {
 // file says.
 func (d *decoder) table(path string, raw map[string]any, into any) {
 	v := reflect.ValueOf(into).Elem()
-	known := map[string]reflect.Value{}
+	known, later := map[string]reflect.Value{}, map[string]string{}
 	var names []string
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name := f.Tag.Get("toml")
-		known[name] = v.Field(i)
+		known[name], later[name] = v.Field(i), f.Tag.Get("later")
 		names = append(names, name)
 		if text, ok := f.Tag.Lookup("default"); ok {
 			if err := assign(v.Field(i), defaultValue(v.Field(i), text)); err != nil {
@@ -53,6 +54,9 @@ func (d *decoder) table(path string, raw map[string]any, into any) {
 		if !ok {
 			d.fail(at, "unknown key %s%s%s", key, inTable(path), suggest(key, names))
 			continue
+		}
+		if later[key] != "" {
+			d.warnings = append(d.warnings, Problem{d.lines.of(at), key + inTable(path) + " is kept and shown, but nothing acts on it yet: that comes with " + later[key]})
 		}
 		d.value(at, key, raw[key], field)
 	}

@@ -67,10 +67,18 @@ func Reference() string {
 			if set {
 				shown = "`" + defaultText(f, text) + "`"
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Tag.Get("toml"), valueName(f.Type), shown, f.Tag.Get("doc"))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Tag.Get("toml"), valueName(f.Type), shown, f.Tag.Get("doc")+laterText(f))
 		}
 	}
 	return b.String()
+}
+
+// laterText says of a key that nothing acts on it yet.
+func laterText(f reflect.StructField) string {
+	if later := f.Tag.Get("later"); later != "" {
+		return " **Kept and shown only**: acting on it comes with " + later + "."
+	}
+	return ""
 }
 
 // tableDoc is one table of the file as the reference shows it.

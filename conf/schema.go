@@ -1,8 +1,9 @@
 package conf
 
 // schema is the whole of cluster.toml. The tags are data: toml is the key,
-// default what holds without it, doc the line of the reference page. Checks
-// that need more than one value are in build.go.
+// default what holds without it, doc the line of the reference page. A key with
+// the tag later is read, kept and shown, but nothing acts on it yet; a file that
+// sets it gets a warning. Checks that need more than one value are in build.go.
 type schema struct {
 	Name     string `toml:"name" default:"cluster" doc:"Name of the cluster, as squeue --clusters and sacct show it."`
 	TimeZone string `toml:"time_zone" default:"UTC" doc:"The cluster's one time zone (IANA name such as Europe/Berlin): times without a zone that users write, and report periods, are meant in it."`
@@ -58,12 +59,12 @@ type partitionTable struct {
 	MaxNodes      uint32     `toml:"max_nodes" default:"0" doc:"Most nodes of a job; 0 is no limit."`
 	MinNodes      uint32     `toml:"min_nodes" default:"0" doc:"Fewest nodes of a job."`
 	PriorityTier  uint16     `toml:"priority_tier" default:"1" doc:"Partitions of a higher tier are looked at first."`
-	JobFactor     uint16     `toml:"priority_job_factor" default:"1" doc:"The partition's factor in the multifactor priority."`
+	JobFactor     uint16     `toml:"priority_job_factor" default:"1" doc:"The partition's factor in the multifactor priority." later:"priorities by factors"`
 	DefMemPerCPU  megabytes  `toml:"def_mem_per_cpu" default:"0" doc:"As in [policy], for this partition."`
 	DefMemPerNode megabytes  `toml:"def_mem_per_node" default:"0" doc:"As in [policy], for this partition."`
 	MaxMemPerCPU  megabytes  `toml:"max_mem_per_cpu" default:"0" doc:"As in [policy], for this partition."`
 	MaxMemPerNode megabytes  `toml:"max_mem_per_node" default:"0" doc:"As in [policy], for this partition."`
-	MaxCPUsNode   uint32     `toml:"max_cpus_per_node" default:"0" doc:"Most CPUs of a node that jobs of this partition use; 0 is no limit."`
+	MaxCPUsNode   uint32     `toml:"max_cpus_per_node" default:"0" doc:"Most CPUs of a node that jobs of this partition use; 0 is no limit." later:"the partition limits"`
 	OverSubscribe string     `toml:"oversubscribe" default:"NO" doc:"NO, or EXCLUSIVE: a job gets whole nodes."`
 	AllowAccounts []string   `toml:"allow_accounts" doc:"Only these accounts may use the partition."`
 	DenyAccounts  []string   `toml:"deny_accounts" doc:"These accounts may not use it."`
@@ -74,7 +75,7 @@ type partitionTable struct {
 	RootOnly      bool       `toml:"root_only" default:"false" doc:"Only root submits to it."`
 	DisableRoot   bool       `toml:"disable_root_jobs" default:"false" doc:"Root may not run jobs in it."`
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
-	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE."`
+	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"the partition limits"`
 }
 
 type licenseTable struct {
@@ -90,12 +91,12 @@ type timersTable struct {
 	Heartbeat   millis  `toml:"heartbeat" default:"2s" doc:"Time between two heartbeats of a node."`
 	OverTime    uint32  `toml:"over_time" default:"0" doc:"Minutes that a job may run over its limit (OverTimeLimit)."`
 	Sampling    seconds `toml:"sampling" default:"30s" doc:"Time between two samples of a job's memory use (JobAcctGatherFrequency)."`
-	BatchStart  seconds `toml:"batch_start" default:"10s" doc:"Time within which a batch script must have been started (BatchStartTimeout)."`
+	BatchStart  seconds `toml:"batch_start" default:"10s" doc:"Time within which a batch script must have been started (BatchStartTimeout)." later:"watching launches"`
 }
 
 type limitsTable struct {
 	MaxArraySize count     `toml:"max_array_size" default:"1001" doc:"The highest index of a job array is below this (MaxArraySize)."`
-	MaxJobs      count     `toml:"max_jobs" default:"1000000" doc:"Most jobs that are kept in memory, waiting, running and lately ended (MaxJobCount)."`
+	MaxJobs      count     `toml:"max_jobs" default:"1000000" doc:"Most jobs that are kept in memory, waiting, running and lately ended (MaxJobCount)." later:"a bound on the queue"`
 	MaxScript    megabytes `toml:"max_script" default:"4M" doc:"Largest batch script: MB, or a size."`
 	MaxEnv       megabytes `toml:"max_environment" default:"2M" doc:"Largest environment of a job: MB, or a size."`
 }
@@ -109,23 +110,23 @@ type policyTable struct {
 	Requeue       bool      `toml:"requeue" default:"true" doc:"Batch jobs may be requeued, if they do not say otherwise (JobRequeue)."`
 	AllocCores    bool      `toml:"allocate_cores" default:"true" doc:"Jobs get whole cores; with false, single hardware threads."`
 	TrackMemory   bool      `toml:"track_memory" default:"true" doc:"Memory is given out like CPUs; with false, jobs share it."`
-	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)."`
+	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)." later:"accounting"`
 	Propagate     []string  `toml:"propagate_except" doc:"Resource limits of the submitting shell that are not carried to the job, such as MEMLOCK (PropagateResourceLimitsExcept)."`
 	PrivateData   []string  `toml:"private_data" doc:"What users do not see of each other: jobs, usage, accounts, users, nodes, partitions, reservations (PrivateData)."`
 	SchedInterval millis    `toml:"sched_interval" default:"1s" doc:"Longest time between two looks of the scheduler at the queue; it also looks whenever something changed."`
 }
 
 type priorityTable struct {
-	Multifactor bool     `toml:"multifactor" default:"true" doc:"Order by the factors below; with false, by time of submission."`
-	Age         uint32   `toml:"age" default:"0" doc:"Weight of the time a job waits (PriorityWeightAge)."`
-	FairShare   uint32   `toml:"fair_share" default:"0" doc:"Weight of fair share (PriorityWeightFairshare)."`
-	JobSize     uint32   `toml:"job_size" default:"0" doc:"Weight of the job's size (PriorityWeightJobSize)."`
-	Partition   uint32   `toml:"partition" default:"0" doc:"Weight of the partition's priority_job_factor (PriorityWeightPartition)."`
-	QOS         uint32   `toml:"qos" default:"0" doc:"Weight of the QOS (PriorityWeightQOS)."`
-	Assoc       uint32   `toml:"association" default:"0" doc:"Weight of the association (PriorityWeightAssoc)."`
-	MaxAge      seconds  `toml:"max_age" default:"7d" doc:"Waiting time from which the age counts in full (PriorityMaxAge)."`
-	FavorSmall  bool     `toml:"favor_small" default:"false" doc:"Small jobs have the higher size factor (PriorityFavorSmall)."`
-	HalfLife    seconds  `toml:"half_life" default:"7d" doc:"Time after which past use counts half (PriorityDecayHalfLife)."`
-	CalcPeriod  seconds  `toml:"calc_period" default:"5m" doc:"Time between two updates of use and priorities (PriorityCalcPeriod)."`
-	TRES        []string `toml:"tres" doc:"Weights of resources, such as cpu=1000 or gres/gpu=2.5 (PriorityWeightTRES)."`
+	Multifactor bool     `toml:"multifactor" default:"true" doc:"Order by the factors below; with false, by time of submission." later:"priorities by factors"`
+	Age         uint32   `toml:"age" default:"0" doc:"Weight of the time a job waits (PriorityWeightAge)." later:"priorities by factors"`
+	FairShare   uint32   `toml:"fair_share" default:"0" doc:"Weight of fair share (PriorityWeightFairshare)." later:"priorities by factors"`
+	JobSize     uint32   `toml:"job_size" default:"0" doc:"Weight of the job's size (PriorityWeightJobSize)." later:"priorities by factors"`
+	Partition   uint32   `toml:"partition" default:"0" doc:"Weight of the partition's priority_job_factor (PriorityWeightPartition)." later:"priorities by factors"`
+	QOS         uint32   `toml:"qos" default:"0" doc:"Weight of the QOS (PriorityWeightQOS)." later:"priorities by factors"`
+	Assoc       uint32   `toml:"association" default:"0" doc:"Weight of the association (PriorityWeightAssoc)." later:"priorities by factors"`
+	MaxAge      seconds  `toml:"max_age" default:"7d" doc:"Waiting time from which the age counts in full (PriorityMaxAge)." later:"priorities by factors"`
+	FavorSmall  bool     `toml:"favor_small" default:"false" doc:"Small jobs have the higher size factor (PriorityFavorSmall)." later:"priorities by factors"`
+	HalfLife    seconds  `toml:"half_life" default:"7d" doc:"Time after which past use counts half (PriorityDecayHalfLife)." later:"priorities by factors"`
+	CalcPeriod  seconds  `toml:"calc_period" default:"5m" doc:"Time between two updates of use and priorities (PriorityCalcPeriod)." later:"priorities by factors"`
+	TRES        []string `toml:"tres" doc:"Weights of resources, such as cpu=1000 or gres/gpu=2.5 (PriorityWeightTRES)." later:"priorities by factors"`
 }
