@@ -17,6 +17,9 @@ func Expand(expr string) ([]string, error) {
 	for _, item := range split(expr) {
 		var err error
 		if names, err = expandItem(names, item); err != nil {
+			if len(expr) > len(item) {
+				err = fmt.Errorf("%s: %w", brief(item), err)
+			}
 			return nil, fmt.Errorf("host list %s: %w", brief(expr), err)
 		}
 	}
@@ -84,18 +87,18 @@ func (p part) names() int64 {
 func expandItem(names []string, item string) ([]string, error) {
 	parts, err := parse(item)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", brief(item), err)
+		return nil, err
 	}
 	count, longest := int64(1), 0
 	for _, p := range parts {
 		count *= p.names()
 		longest += len(p.text)
 		if int64(len(names))+count > Max {
-			return nil, fmt.Errorf("%s: more than %d names; write several shorter lists", brief(item), Max)
+			return nil, fmt.Errorf("more than %d names; write several shorter lists", Max)
 		}
 	}
 	if longest > MaxName {
-		return nil, fmt.Errorf("%s: a name of more than %d bytes", brief(item), MaxName)
+		return nil, fmt.Errorf("a name of more than %d bytes", MaxName)
 	}
 	return appendProduct(names, "", parts), nil
 }
