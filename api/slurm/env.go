@@ -226,9 +226,9 @@ func (j *BatchJob) request(e *environ) {
 			e.number(c.name, uint64(c.value))
 		}
 	}
-	e.some("SLURM_GPUS", gpuText(g.PerJob))
-	e.some("SLURM_GPUS_PER_SOCKET", gpuText(g.PerSocket))
-	e.some("SLURM_GPUS_PER_TASK", gpuText(g.PerTask))
+	e.some("SLURM_GPUS", GPUText(g.PerJob))
+	e.some("SLURM_GPUS_PER_SOCKET", GPUText(g.PerSocket))
+	e.some("SLURM_GPUS_PER_TASK", GPUText(g.PerTask))
 	e.some("SLURM_GPU_BIND", g.Bind)
 	e.some("SLURM_TRES_PER_TASK", tresPerTask(s.CPUsPerTask, g.PerTask))
 	if s.Overcommit {
@@ -246,8 +246,8 @@ func (j *BatchJob) request(e *environ) {
 	e.some("SLURM_HINT", r.Place.Hint)
 }
 
-// gpuText writes the GPUs of a list as --gpus could be given.
-func gpuText(spec gres.Spec) string {
+// GPUText writes the GPUs of a list as --gpus could be given.
+func GPUText(spec gres.Spec) string {
 	var parts []string
 	for _, item := range spec {
 		if item.Name != "gpu" {

@@ -188,11 +188,14 @@ func (o *Options) checkTimes() error {
 func (o *Options) countNodes() error {
 	s := &o.Job.Size
 	nodes := o.set["nodes"] != Unset
+	if nodes && s.MinNodes == 0 && s.MaxNodes == 0 {
+		return &OptionError{Text: "Batch job submission failed: Node count specification invalid", Code: 1}
+	}
 	if distinct := countDistinct(o.Job.Place.Nodes); distinct > 0 && !nodes {
 		s.MinNodes = uint32(distinct)
 		nodes = true
 	}
-	if !nodes || !o.TaskCount || s.MaxNodes == 0 && s.MinNodes == 0 {
+	if !nodes || !o.TaskCount {
 		return nil
 	}
 	if s.Tasks < s.MaxNodes && len(s.NodeCounts) == 0 {

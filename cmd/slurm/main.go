@@ -40,7 +40,7 @@ func lookup(name string) func(*invocation) int {
 	case "scontrol":
 		return scontrol
 	}
-	return nil
+	return lookupListing(name)
 }
 
 func main() {

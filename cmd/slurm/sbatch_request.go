@@ -87,6 +87,9 @@ func (s *submission) environment(o *slurm.Options) (env []byte, userEnv bool, er
 	if o.Dependency != "" {
 		env = slurm.JoinEnvironment(env, "SLURM_JOB_DEPENDENCY="+o.Dependency)
 	}
+	if o.WasSet("gpus-per-node") != slurm.Unset { // the node can't tell it from --gres
+		env = slurm.JoinEnvironment(env, "SLURM_GPUS_PER_NODE="+slurm.GPUText(o.Job.Gres.PerNode))
+	}
 	return env, export.UserEnv, nil
 }
 

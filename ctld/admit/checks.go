@@ -187,7 +187,7 @@ func (s *submission) checkReservation(q *job.Request, account string) error {
 		switch {
 		case r == nil:
 			return invalid(slurm.TextReservation)
-		case !s.byRoot() && !r.MayUse(s.r.Caller.User, account):
+		case !s.byRoot() && !r.MayUse(s.owner.User, account):
 			return denied(slurm.TextReservationUse)
 		}
 	}

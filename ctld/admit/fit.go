@@ -8,7 +8,6 @@ import (
 	"muster/api/slurm"
 	"muster/job"
 	"muster/partition"
-	"muster/state"
 )
 
 // textPartitionLimits is Slurm's refusal of a request beyond a partition's
@@ -17,12 +16,12 @@ const textPartitionLimits = "Requested partition configuration not available now
 
 // checkPartitions: every partition must exist, be open to the user and take new
 // jobs; some partition must have nodes that could run the job when empty.
-func (s *submission) checkPartitions(q *job.Request, out *state.NewJob) error {
+func (s *submission) checkPartitions(q *job.Request, account, qos string) error {
 	if len(q.Partitions) == 0 {
 		return &api.Error{Kind: api.ErrInvalid, Text: "No partition specified or system default partition",
 			Hint: "name one with --partition, or mark one as default in the cluster file"}
 	}
-	who := &partition.Asker{UID: s.r.Caller.UID, Account: out.Account, QOS: out.QOS}
+	who := &partition.Asker{UID: s.owner.UID, Account: account, QOS: qos}
 	var refusals []error
 	for _, name := range q.Partitions {
 		p := s.root.Partition(name)

@@ -27,7 +27,8 @@ type submission struct {
 	root    *state.Root
 	cluster *partition.Cluster
 	now     job.Time
-	notes   []string // lines for the user
+	owner   job.Owner // whose job it is
+	notes   []string  // lines for the user
 }
 
 // submit takes a job into the queue: job.submit.
@@ -115,14 +116,11 @@ func (s *submission) checkWhole(req *api.SubmitRequest) error {
 func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.NewJob) error {
 	q := &j.Request
 	c := &s.r.Caller
-	out.Owner = job.Owner{UID: c.UID, GID: c.GID, User: c.User, Group: c.Group, Groups: slices.Sorted(slices.Values(c.Groups))}
+	s.owner = job.Owner{UID: c.UID, GID: c.GID, User: c.User, Group: c.Group, Groups: slices.Sorted(slices.Values(c.Groups))}
+	out.Owner = s.owner
 	s.fillDefaults(j, out)
-	for _, check := range []func(*job.Request) error{
-		s.checkText, s.checkNumbers, s.checkDevices, s.checkLicenses, s.checkFeatures, s.checkNodes,
-	} {
-		if err := check(q); err != nil {
-			return err
-		}
+	if err := s.check(q); err != nil {
+		return err
 	}
 	out.Account, out.QOS = q.Account, q.QOS
 	if out.QOS == "" {
@@ -131,7 +129,7 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 	if err := s.checkReservation(q, out.Account); err != nil {
 		return err
 	}
-	if err := s.checkPartitions(q, out); err != nil {
+	if err := s.checkPartitions(q, out.Account, out.QOS); err != nil {
 		return err
 	}
 	if err := s.setArray(j, out); err != nil {
@@ -141,6 +139,18 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 		return err
 	}
 	out.Request = *q
+	return nil
+}
+
+// check makes the checks that need no partition.
+func (s *submission) check(q *job.Request) error {
+	for _, check := range []func(*job.Request) error{
+		s.checkText, s.checkNumbers, s.checkDevices, s.checkLicenses, s.checkFeatures, s.checkNodes,
+	} {
+		if err := check(q); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

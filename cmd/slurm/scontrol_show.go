@@ -1,0 +1,4 @@
+package main
+
+// showingVerbs lists the commands of scontrol that only read.
+func showingVerbs() []verb { return nil }

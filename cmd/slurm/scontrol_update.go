@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/internal/wire"
+)
+
+// message is what a call carries.
+type message = wire.Message
+
+// entityOf finds what an update is about by the first word that names one.
+func entityOf(pairs []api.Pair) slurm.Entity {
+	for _, p := range pairs {
+		switch {
+		case abbreviates(p.Name, "NodeName", 2):
+			return slurm.UpdateNode
+		case abbreviates(p.Name, "PartitionName", 2):
+			return slurm.UpdatePartition
+		case abbreviates(p.Name, "JobId", 1), abbreviates(p.Name, "JobName", 4):
+			return slurm.UpdateJob
+		case abbreviates(p.Name, "ReservationName", 3):
+			return slurm.UpdateReservation
+		}
+	}
+	return 0
+}
+
+// methodOf is the call that changes an entity.
+func methodOf(e slurm.Entity) string {
+	switch e {
+	case slurm.UpdateNode:
+		return api.MethodUpdateNode
+	case slurm.UpdatePartition:
+		return api.MethodUpdatePart
+	case slurm.UpdateReservation:
+		return api.MethodUpdateResv
+	}
+	return api.MethodUpdateJob
+}
+
+// splitPair splits Name=value, Name+=value and Name-=value.
+func splitPair(word string) api.Pair {
+	name, value, ok := strings.Cut(word, "=")
+	p := api.Pair{Name: name, Value: value}
+	if !ok {
+		p.Op = "!" // no =
+		return p
+	}
+	if n := len(name); n > 0 && (name[n-1] == '+' || name[n-1] == '-') {
+		p.Name, p.Op = name[:n-1], name[n-1:]
+	}
+	return p
+}
+
+// scontrolUpdate changes a job, node, partition or reservation.
+func scontrolUpdate(in *invocation, o *scontrolOptions, words []string) int {
+	pairs := make([]api.Pair, len(words))
+	for i, w := range words {
+		pairs[i] = splitPair(w)
+	}
+	// A first word such as "job" or "node" may stand before the pairs.
+	entity := slurm.Entity(0)
+	if pairs[0].Op == "!" {
+		entity = entityWord(pairs[0].Name)
+		if entity != 0 {
+			pairs = pairs[1:]
+		}
+	}
+	if entity == 0 {
+		entity = entityOf(pairs)
+	}
+	if entity == 0 {
+		fmt.Fprintln(in.stderr, "No valid entity in update command")
+		fmt.Fprintln(in.stderr, "Input line must include \"NodeName\", \"PartitionName\", \"Reservation\", \"JobId\", or \"SuspendExcNodes\"")
+		return 1
+	}
+	return in.sendUpdate(o, "update", entity, pairs)
+}
+
+// entityWord reads job, node, partition or reservation.
+func entityWord(word string) slurm.Entity {
+	switch {
+	case abbreviates(word, "job", 1):
+		return slurm.UpdateJob
+	case abbreviates(word, "node", 1):
+		return slurm.UpdateNode
+	case abbreviates(word, "partition", 1):
+		return slurm.UpdatePartition
+	case abbreviates(word, "reservation", 3):
+		return slurm.UpdateReservation
+	}
+	return 0
+}
+
+// scontrolCreate creates a reservation. Nodes and partitions come with the
+// cluster file.
+func scontrolCreate(in *invocation, o *scontrolOptions, words []string) int {
+	pairs := make([]api.Pair, 0, len(words))
+	entity := slurm.Entity(0)
+	for i, w := range words {
+		p := splitPair(w)
+		if i == 0 && p.Op == "!" {
+			entity = entityWord(p.Name)
+			continue
+		}
+		pairs = append(pairs, p)
+	}
+	if entity == 0 {
+		entity = entityOf(pairs)
+	}
+	switch entity {
+	case slurm.UpdateReservation:
+		return in.sendUpdate(o, "create", entity, pairs)
+	case slurm.UpdateNode, slurm.UpdatePartition:
+		fmt.Fprintln(in.stderr, "scontrol: nodes and partitions are made in the cluster file: change it and use muster conf apply")
+		return 1
+	}
+	fmt.Fprintln(in.stderr, "No valid entity in create command")
+	fmt.Fprintln(in.stderr, "Input line must include \"Reservation\", or command must start with \"partition\" or \"node\"")
+	return 1
+}
+
+// scontrolDelete deletes a reservation.
+func scontrolDelete(in *invocation, o *scontrolOptions, words []string) int {
+	if len(words) == 2 && entityWord(words[0]) == slurm.UpdateReservation && !strings.Contains(words[1], "=") {
+		words = []string{"ReservationName=" + words[1]}
+	}
+	p := splitPair(words[len(words)-1])
+	switch {
+	case p.Op == "" && abbreviates(p.Name, "ReservationName", 3):
+		return in.sendUpdate(o, "delete", slurm.UpdateReservation, []api.Pair{p})
+	case abbreviates(p.Name, "PartitionName", 1), abbreviates(p.Name, "NodeName", 1):
+		fmt.Fprintln(in.stderr, "scontrol: nodes and partitions are removed in the cluster file: change it and use muster conf apply")
+		return 1
+	}
+	fmt.Fprintf(in.stderr, "Invalid deletion entity: %s\n", words[0])
+	return 1
+}
+
+// sendUpdate checks the names of the fields, resolves times in the user's zone
+// and makes the call.
+func (in *invocation) sendUpdate(o *scontrolOptions, action string, entity slurm.Entity, pairs []api.Pair) int {
+	request := &api.UpdateRequest{Action: action}
+	for _, p := range pairs {
+		resolved, ok := in.resolvePair(entity, p)
+		if !ok {
+			return 1
+		}
+		request.Pairs = append(request.Pairs, resolved)
+	}
+	var reply api.ChangeReply
+	if code := in.change(o, methodOf(entity), request, &reply); code != 0 {
+		return code
+	}
+	return in.reportFailures(o, &reply)
+}
+
+// resolvePair finds the full name of a field and makes moments absolute.
+func (in *invocation) resolvePair(entity slurm.Entity, p api.Pair) (api.Pair, bool) {
+	name, isTime, ok := slurm.FindUpdateField(entity, p.Name)
+	switch {
+	case p.Op == "!" && !(ok && name == "ResetAccrueTime"):
+		fmt.Fprintf(in.stderr, "Invalid input: %s\nRequest aborted\n", p.Name)
+		return p, false
+	case !ok && entity == slurm.UpdateReservation:
+		in.errorf("Unknown parameter %s=%s.  %s", p.Name, p.Value, "No reservation update.")
+		return p, false
+	case !ok:
+		fmt.Fprintf(in.stderr, "Update of this parameter is not supported: %s=%s\nRequest aborted\n", p.Name, p.Value)
+		return p, false
+	}
+	p.Name = name
+	if !isTime || p.Value == "" || entity == slurm.UpdateJob && p.Value == "0" {
+		return p, true
+	}
+	t, err := slurm.ParseTime(p.Value, in.now(), slurm.Future)
+	if err != nil || t.IsZero() {
+		if err != nil {
+			fmt.Fprintln(in.stderr, err)
+		}
+		in.errorf("Invalid %s %s.", strings.ToLower(p.Name), p.Value)
+		return p, false
+	}
+	p.Value = strconv.FormatInt(t.Unix(), 10)
+	return p, true
+}

@@ -1,0 +1,179 @@
+package admit
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/ctld/service"
+	"muster/job"
+	"muster/partition"
+	"muster/state"
+)
+
+// updatePartition is scontrol update PartitionName=: partition.update. Only root
+// may. It holds until the cluster file is applied again.
+func updatePartition(ctx context.Context, core service.Core, r *service.Request) error {
+	var req api.UpdateRequest
+	if err := decode(r, &req); err != nil {
+		return err
+	}
+	names, fields := splitTarget(req.Pairs, "PartitionName")
+	if r.Caller.UID != 0 {
+		return denied(textUpdate + slurm.TextInvalidUser)
+	}
+	if len(names) != 1 || len(fields) == 0 {
+		return invalid("No changes specified")
+	}
+	root := core.Root()
+	p := root.Partition(names[0])
+	if p == nil {
+		return &api.Error{Kind: api.ErrNotFound, Text: textUpdate + slurm.TextPartition}
+	}
+	value := *p
+	for _, f := range fields {
+		if f.Op != "" {
+			return invalid("Option " + f.Name + " does not accept [+|-]= syntax")
+		}
+		if err := setPartitionField(root, &value, f); err != nil {
+			return err
+		}
+	}
+	result, err := propose(ctx, core, r, seal(core, r, &state.Partition{Value: value}))
+	if err != nil {
+		return err
+	}
+	if result.Code != state.OK {
+		return &api.Error{Kind: api.ErrState, Text: textUpdate + resultText(result.Code, result.Text)}
+	}
+	return send(r, &api.ChangeReply{})
+}
+
+// setPartitionField takes one field over.
+func setPartitionField(root *state.Root, v *partition.Partition, f api.Pair) error {
+	list := func(field *[]string) error {
+		*field = strings.FieldsFunc(f.Value, func(r rune) bool { return r == ',' })
+		if slices.ContainsFunc(*field, func(s string) bool { return strings.EqualFold(s, "ALL") }) {
+			*field = nil
+		}
+		return nil
+	}
+	switch f.Name {
+	case "State":
+		return setPartitionState(v, f)
+	case "MaxTime":
+		return setPartitionTime(&v.MaxTime, f)
+	case "DefaultTime":
+		return setPartitionTime(&v.DefaultTime, f)
+	case "MaxNodes":
+		return setPartitionCount(&v.MaxNodes, f)
+	case "MinNodes":
+		return setPartitionCount(&v.MinNodes, f)
+	case "MaxCPUsPerNode":
+		return setPartitionCount(&v.MaxCPUsNode, f)
+	case "GraceTime":
+		return setPartitionCount(&v.GraceTime, f)
+	case "PriorityTier":
+		return setPartitionPriority(&v.PriorityTier, f)
+	case "PriorityJobFactor":
+		return setPartitionPriority(&v.JobFactor, f)
+	case "Hidden":
+		return setYesNo(&v.Hidden, f)
+	case "RootOnly":
+		return setYesNo(&v.RootOnly, f)
+	case "ReqResv":
+		return setYesNo(&v.ReqResv, f)
+	case "DisableRootJobs":
+		return setYesNo(&v.DisableRoot, f)
+	case "LLN":
+		return setYesNo(&v.LLN, f)
+	case "AllowAccounts":
+		return list(&v.AllowAccounts)
+	case "DenyAccounts":
+		return list(&v.DenyAccounts)
+	case "AllowGroups":
+		return list(&v.AllowGroups)
+	case "AllowQos":
+		return list(&v.AllowQOS)
+	case "DenyQos":
+		return list(&v.DenyQOS)
+	case "Nodes":
+		return setPartitionNodes(root, v, f)
+	}
+	return invalid("Update of this parameter is not supported: " + f.Name + "=" + f.Value + "\nRequest aborted")
+}
+
+func setPartitionState(v *partition.Partition, f api.Pair) error {
+	switch strings.ToUpper(f.Value) {
+	case "UP":
+		v.State = partition.PartitionUp
+	case "DOWN":
+		v.State = partition.PartitionDown
+	case "DRAIN":
+		v.State = partition.PartitionDrain
+	case "INACTIVE":
+		v.State = partition.PartitionInactive
+	default:
+		return invalid("Invalid input: State=" + f.Value + "\nAcceptable State values are UP, DOWN, DRAIN and INACTIVE")
+	}
+	return nil
+}
+
+func setPartitionTime(field *job.Minutes, f api.Pair) error {
+	m, err := slurm.ParseTimeLimit(f.Value)
+	if err != nil {
+		return badValue(f)
+	}
+	*field = m
+	return nil
+}
+
+// setPartitionCount reads a count; UNLIMITED is none.
+func setPartitionCount(field *uint32, f api.Pair) error {
+	if strings.EqualFold(f.Value, "UNLIMITED") || strings.EqualFold(f.Value, "INFINITE") {
+		*field = 0
+		return nil
+	}
+	n, err := strconv.ParseUint(f.Value, 10, 31)
+	if err != nil {
+		return badValue(f)
+	}
+	*field = uint32(n)
+	return nil
+}
+
+func setPartitionPriority(field *uint16, f api.Pair) error {
+	n, err := strconv.ParseUint(f.Value, 10, 16)
+	if err != nil {
+		return badValue(f)
+	}
+	*field = uint16(n)
+	return nil
+}
+
+func setYesNo(field *bool, f api.Pair) error {
+	switch strings.ToUpper(f.Value) {
+	case "YES":
+		*field = true
+	case "NO":
+		*field = false
+	default:
+		return invalid("Invalid input: " + f.Name + "=" + f.Value + "\nAcceptable " + f.Name + " values are YES and NO")
+	}
+	return nil
+}
+
+func setPartitionNodes(root *state.Root, v *partition.Partition, f api.Pair) error {
+	names, err := nodesNamed(root, f.Value)
+	if err != nil {
+		return err
+	}
+	v.Nodes, v.NodeList = nil, f.Value
+	for _, n := range names {
+		v.Nodes = append(v.Nodes, root.NodeNamed(n).ID)
+	}
+	return nil
+}

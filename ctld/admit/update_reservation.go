@@ -1,0 +1,369 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/ctld/service"
+	"muster/internal/hostlist"
+	"muster/job"
+	"muster/partition"
+	"muster/state"
+)
+
+// The refusals of reservations.
+const (
+	textCreate       = "Error creating the reservation: "
+	textBusyNodes    = "Requested nodes are busy"
+	textReservedName = "Duplicate reservation name"
+	textInUse        = "Requested reservation is in use"
+	textNeedsTime    = "A start time and an end time or duration must be given.  No reservation created."
+	textNeedsNodes   = "Nodes, NodeCnt, CoreCnt or Licenses must be specified.  No reservation created."
+	textNeedsUsers   = "Either Users/Groups and/or Accounts must be specified.  No reservation created."
+)
+
+// updateReservation is scontrol create, update and delete of a reservation:
+// reservation.update. Only root may.
+func updateReservation(ctx context.Context, core service.Core, r *service.Request) error {
+	var req api.UpdateRequest
+	if err := decode(r, &req); err != nil {
+		return err
+	}
+	u := &reservationUpdate{root: core.Root(), now: core.Now(), by: r.Caller.User, create: req.Action == "create", prefix: textUpdate}
+	if u.create {
+		u.prefix = textCreate
+	}
+	if r.Caller.UID != 0 {
+		return denied(u.prefix + slurm.TextInvalidUser)
+	}
+	names, fields := splitTarget(req.Pairs, "ReservationName")
+	cmd, err := u.command(req.Action, names, fields)
+	if err != nil {
+		return err
+	}
+	result, err := propose(ctx, core, r, seal(core, r, cmd))
+	if err != nil {
+		return err
+	}
+	switch result.Code {
+	case state.OK:
+	case state.Exists:
+		return invalid(u.prefix + textReservedName)
+	case state.InUse:
+		return invalid(textInUse)
+	default:
+		return &api.Error{Kind: api.ErrState, Text: u.prefix + resultText(result.Code, result.Text)}
+	}
+	reply := &api.ChangeReply{}
+	if u.create {
+		reply.Output = "Reservation created: " + cmd.Value.Name
+	}
+	return send(r, reply)
+}
+
+// reservationUpdate is one call on its way.
+type reservationUpdate struct {
+	root     *state.Root
+	now      job.Time
+	by       string
+	create   bool
+	prefix   string // of Slurm's message
+	value    partition.Reservation
+	count    int         // NodeCnt=
+	duration job.Minutes // 0: not given
+	chosen   bool        // nodes were given
+}
+
+// command makes the command of the call.
+func (u *reservationUpdate) command(action string, names []string, fields []api.Pair) (*state.Reservation, error) {
+	name := ""
+	if len(names) > 0 {
+		name = names[0]
+	}
+	old := u.root.Reservation(name)
+	switch {
+	case len(names) > 1 || len(name) > maxName || strings.ContainsAny(name, " ,\n\x00"):
+		return nil, invalid(u.prefix + "Invalid reservation name")
+	case u.create && old != nil:
+		return nil, invalid(u.prefix + textReservedName)
+	case !u.create && old == nil:
+		return nil, &api.Error{Kind: api.ErrNotFound, Text: u.prefix + slurm.TextReservation}
+	case action == "delete":
+		return &state.Reservation{Delete: true, Value: *old}, nil
+	case action != "create" && action != "update":
+		return nil, invalid("scontrol " + action + " is not known to this controller")
+	}
+	if u.create {
+		u.value = partition.Reservation{Name: name, CreatedBy: u.by}
+	} else {
+		u.value = *old
+	}
+	for _, f := range fields {
+		if err := u.set(f); err != nil {
+			return nil, err
+		}
+	}
+	if err := u.settle(); err != nil {
+		return nil, err
+	}
+	return &state.Reservation{Create: u.create, Value: u.value}, nil
+}
+
+// set takes one field over.
+func (u *reservationUpdate) set(f api.Pair) error {
+	v := &u.value
+	switch f.Name {
+	case "StartTime", "EndTime":
+		t, err := moment(f)
+		if err != nil {
+			return err
+		}
+		if f.Name == "StartTime" {
+			if u.duration == 0 && v.End != 0 && v.Start != 0 {
+				v.End += t - v.Start // an update moves the whole
+			}
+			v.Start = t
+		} else {
+			v.End = t
+		}
+		return nil
+	case "Duration":
+		return u.setDuration(f)
+	case "Users":
+		return change(&v.Users, f)
+	case "Accounts":
+		return change(&v.Accounts, f)
+	case "Flags":
+		return u.setFlags(f)
+	case "Nodes":
+		return u.setNodes(f)
+	case "NodeCnt":
+		n, err := slurm.ParseNodeCount(f.Value)
+		if err != nil || n.Min == 0 {
+			return invalid("\"" + f.Value + "\" is not a valid node count")
+		}
+		u.count = int(n.Min)
+		return nil
+	case "PartitionName":
+		if u.root.Partition(f.Value) == nil {
+			return invalid(u.prefix + slurm.TextPartition)
+		}
+		v.Partition = f.Value
+		return nil
+	case "Comment":
+		v.Comment = f.Value[:min(len(f.Value), maxName)]
+		return nil
+	case "Features":
+		if _, err := partition.ParseFeatures(f.Value); err != nil {
+			return hinted(u.prefix+slurm.TextFeature, err)
+		}
+		v.Features = f.Value
+		return nil
+	case "Licenses":
+		return u.setLicenses(f)
+	}
+	return invalid("Update of this parameter is not supported: " + f.Name + "=" + f.Value)
+}
+
+// setDuration reads minutes or a time; += and -= change it.
+func (u *reservationUpdate) setDuration(f api.Pair) error {
+	m, err := slurm.ParseTimeLimit(f.Value)
+	if err != nil {
+		return invalid("Invalid duration " + f.Value + ".")
+	}
+	if f.Op != "" && m != job.Unlimited {
+		old := job.Minutes((u.value.End - u.value.Start) / 60_000)
+		switch {
+		case f.Op == "+":
+			m += old
+		case m >= old:
+			return invalid("Invalid duration " + f.Value + ".")
+		default:
+			m = old - m
+		}
+	}
+	u.duration = m
+	return nil
+}
+
+// change replaces a list, or adds to it or takes away from it.
+func change(list *[]string, f api.Pair) error {
+	words := strings.FieldsFunc(f.Value, func(r rune) bool { return r == ',' })
+	if len(words) > 1000 {
+		return invalid("More than 1000 names in " + f.Name)
+	}
+	switch f.Op {
+	case "":
+		*list = words
+	case "+":
+		for _, w := range words {
+			if !slices.Contains(*list, w) {
+				*list = append(slices.Clone(*list), w)
+			}
+		}
+	default:
+		*list = slices.DeleteFunc(slices.Clone(*list), func(x string) bool { return slices.Contains(words, x) })
+	}
+	return nil
+}
+
+// reservationFlags are the flags with a meaning here.
+var reservationFlags = []string{"MAINT", "IGNORE_JOBS", "OVERLAP", "SPEC_NODES"}
+
+func (u *reservationUpdate) setFlags(f api.Pair) error {
+	f.Value = strings.ToUpper(f.Value)
+	for w := range strings.SplitSeq(f.Value, ",") {
+		if w != "" && !slices.Contains(reservationFlags, w) {
+			return &api.Error{Kind: api.ErrInvalid, Text: "Error parsing flags " + f.Value + ".",
+				Hint: fmt.Sprintf("the flag %s is not supported; there are %s", w, strings.Join(reservationFlags, ", "))}
+		}
+	}
+	return change(&u.value.Flags, f)
+}
+
+func (u *reservationUpdate) setNodes(f api.Pair) error {
+	names, err := nodesNamed(u.root, f.Value)
+	if err != nil {
+		return invalid(u.prefix + slurm.TextNodeName)
+	}
+	if f.Op != "" {
+		current, err := hostlist.Expand(u.value.NodeList)
+		if err != nil {
+			current = nil
+		}
+		if err := change(&current, api.Pair{Name: f.Name, Op: f.Op, Value: strings.Join(names, ",")}); err != nil {
+			return err
+		}
+		names = current
+	}
+	u.take(names)
+	u.chosen = true
+	return nil
+}
+
+// take makes names the nodes of the reservation.
+func (u *reservationUpdate) take(names []string) {
+	u.value.Nodes, u.value.NodeList = nil, hostlist.Compress(names)
+	for _, n := range names {
+		u.value.Nodes = append(u.value.Nodes, u.root.NodeNamed(n).ID)
+	}
+}
+
+func (u *reservationUpdate) setLicenses(f api.Pair) error {
+	l, err := partition.ParseLicenses(f.Value)
+	if err != nil || l.Any {
+		return invalid(u.prefix + slurm.TextLicense)
+	}
+	u.value.Licenses = l.List
+	return nil
+}
+
+// settle checks the whole and chooses nodes if only a count was given.
+func (u *reservationUpdate) settle() error {
+	v := &u.value
+	if u.duration == job.Unlimited {
+		v.End = 0
+	} else if u.duration != 0 {
+		v.End = v.Start + job.Time(u.duration)*60_000
+	}
+	switch {
+	case v.Start == 0 || v.End == 0 && u.duration == 0 && u.create:
+		return invalid(textNeedsTime)
+	case v.End != 0 && v.End <= v.Start:
+		return invalid(u.prefix + "Requested times are invalid")
+	case len(v.Users) == 0 && len(v.Accounts) == 0:
+		return invalid(textNeedsUsers)
+	}
+	if v.Name == "" {
+		v.Name = u.freeName()
+	}
+	if u.count > 0 && !u.chosen {
+		names := u.pick()
+		if names == nil {
+			return invalid(u.prefix + textBusyNodes)
+		}
+		u.take(names)
+	}
+	switch {
+	case len(v.Nodes) == 0 && len(v.Licenses) == 0 && v.Partition != "" && u.create && u.count == 0:
+		u.take(u.partitionNodes())
+	case len(v.Nodes) == 0 && len(v.Licenses) == 0:
+		return invalid(textNeedsNodes)
+	}
+	for _, id := range v.Nodes {
+		if !u.free(id) {
+			return invalid(u.prefix + textBusyNodes)
+		}
+	}
+	return nil
+}
+
+// freeName makes a name as Slurm does: the first user or account and a number.
+func (u *reservationUpdate) freeName() string {
+	base := first(append(slices.Clone(u.value.Users), u.value.Accounts...))
+	base = strings.TrimPrefix(base, "-")
+	for n := 1; ; n++ {
+		if name := base + "_" + strconv.Itoa(n); u.root.Reservation(name) == nil {
+			return name
+		}
+	}
+}
+
+// partitionNodes lists the nodes of the reservation's partition, or of all.
+func (u *reservationUpdate) partitionNodes() []string {
+	var names []string
+	if p := u.root.Partition(u.value.Partition); p != nil {
+		for _, id := range p.Nodes {
+			names = append(names, u.root.Node(id).Name)
+		}
+		return names
+	}
+	for n := range u.root.Nodes() {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// pick chooses free nodes; nil if there are not enough.
+func (u *reservationUpdate) pick() []string {
+	var names []string
+	for _, name := range u.partitionNodes() {
+		n := u.root.NodeNamed(name)
+		if len(names) < u.count && n.Available() && u.free(n.ID) {
+			names = append(names, name)
+		}
+	}
+	if len(names) < u.count {
+		return nil
+	}
+	return names
+}
+
+func (u *reservationUpdate) has(flag string) bool { return slices.Contains(u.value.Flags, flag) }
+
+// free tells whether a node can be reserved: no other reservation and, unless
+// jobs are ignored, no running job that may go on into it.
+func (u *reservationUpdate) free(id job.NodeID) bool {
+	v := &u.value
+	if !u.has("OVERLAP") && !u.has("MAINT") {
+		for other := range u.root.Reservations() {
+			if other.Name != v.Name && slices.Contains(other.Nodes, id) && other.Covers(v.Start, v.End) && !slices.Contains(other.Flags, "OVERLAP") && !other.Maintenance() {
+				return false
+			}
+		}
+	}
+	if u.has("IGNORE_JOBS") || u.has("MAINT") {
+		return true
+	}
+	for j := range u.root.OnNode(id) {
+		if j.Request.Reservation != v.Name && (j.Times.LimitEnd == 0 || j.Times.LimitEnd > max(v.Start, u.now)) {
+			return false
+		}
+	}
+	return true
+}
