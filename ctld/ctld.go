@@ -64,6 +64,10 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	return c.run(ctx, port)
+}
+
+func (c *Controller) run(ctx context.Context, port *rpc.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var tasks sync.WaitGroup
@@ -77,8 +81,8 @@ func Run(ctx context.Context, cfg Config) error {
 	start("follow the leader", c.follow)
 	start("write the ledger", c.ledger.run)
 	start("serve", func(ctx context.Context) error { return c.serve(ctx, port) })
-	if cfg.Web != "" {
-		start("serve "+cfg.Web, c.serveWeb)
+	if c.cfg.Web != "" {
+		start("serve "+c.cfg.Web, c.serveWeb)
 	}
 	c.log.Info("controller started", "cluster", c.file.Cluster.Name, "listen", port.Addr().String(), "voters", len(c.file.Controllers))
 	select {
@@ -88,7 +92,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	c.log.Info("controller stops", "why", context.Cause(ctx))
 	// The store first: it gives the lead away while calls can still be answered.
-	err = c.store.Close()
+	err := c.store.Close()
 	cancel(nil)
 	tasks.Wait()
 	err = errors.Join(err, port.Close(), c.ledger.close(), c.peers.close())
