@@ -186,3 +186,6 @@ func (j *Job) Terminal() bool {
 
 // IsArrayRest tells whether the record stands for array tasks not yet started.
 func (j *Job) IsArrayRest() bool { return j.Array.Waiting != nil }
+
+// Is tells whether somebody holds the job.
+func (h Hold) Is() bool { return h != NotHeld }

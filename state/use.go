@@ -31,4 +31,6 @@ type ArrayUse struct {
 	Active  uint32 // running, suspended, or completing
 	Good    uint32 // ended as COMPLETED
 	Bad     uint32 // ended otherwise
+	// LastEnd is when the last one so far ended.
+	LastEnd job.Time
 }

@@ -1,0 +1,218 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster/internal/hostlist"
+	"muster/job"
+	"muster/partition"
+)
+
+// configure makes a cluster file the configuration: all of it or nothing.
+func (m *Machine) configure(c *Configure) Result {
+	if why := checkNames(&c.Cluster); why != "" {
+		return Result{Code: Invalid, Text: why}
+	}
+	for i := range c.Cluster.Partitions {
+		if _, why := expandNodes(&c.Cluster, &c.Cluster.Partitions[i]); why != "" {
+			return Result{Code: Invalid, Text: why}
+		}
+	}
+	m.work.hash.sub(m.work.clusterSum)
+	m.work.cluster = &c.Cluster
+	m.work.clusterSum = m.sum.of(tableCluster, 0, &c.Cluster)
+	m.work.hash.add(m.work.clusterSum)
+	m.configureNodes(&c.Cluster)
+	m.configurePartitions(&c.Cluster)
+	return Result{}
+}
+
+func checkNames(c *partition.Cluster) string {
+	seen := make(map[string]bool, len(c.Nodes))
+	for i := range c.Nodes {
+		name := c.Nodes[i].Name
+		if name == "" || seen[name] {
+			return fmt.Sprintf("node name %q is empty or used twice", name)
+		}
+		seen[name] = true
+	}
+	parts := map[string]bool{}
+	for i := range c.Partitions {
+		name := c.Partitions[i].Name
+		if name == "" || parts[name] {
+			return fmt.Sprintf("partition name %q is empty or used twice", name)
+		}
+		parts[name] = true
+	}
+	return ""
+}
+
+// expandNodes lists the names of a partition's nodes.
+func expandNodes(c *partition.Cluster, p *partition.Partition) ([]string, string) {
+	if strings.EqualFold(p.NodeList, "ALL") {
+		names := make([]string, len(c.Nodes))
+		for i := range c.Nodes {
+			names[i] = c.Nodes[i].Name
+		}
+		return names, ""
+	}
+	if p.NodeList == "" {
+		return nil, ""
+	}
+	names, err := hostlist.Expand(p.NodeList)
+	if err != nil {
+		return nil, fmt.Sprintf("partition %s: nodes: %v", p.Name, err)
+	}
+	known := make(map[string]bool, len(c.Nodes))
+	for i := range c.Nodes {
+		known[c.Nodes[i].Name] = true
+	}
+	for _, n := range names {
+		if !known[n] {
+			return nil, fmt.Sprintf("partition %s: node %s is not in the cluster file", p.Name, n)
+		}
+	}
+	return names, ""
+}
+
+// configureNodes brings the node table to what the file declares. A node keeps
+// its id and its state; the jobs of one that goes end as NODE_FAIL.
+func (m *Machine) configureNodes(c *partition.Cluster) {
+	keep := map[job.NodeID]bool{}
+	order := make([]job.NodeID, 0, len(c.Nodes))
+	for i := range c.Nodes {
+		n := c.Nodes[i]
+		if old := m.work.NodeNamed(n.Name); old != nil {
+			n = declared(old, &n)
+		} else {
+			n.ID = m.work.counters.Node
+			m.work.counters.Node++
+		}
+		keep[n.ID] = true
+		order = append(order, n.ID)
+		m.putNode(n)
+	}
+	for _, id := range m.work.order {
+		if keep[id] {
+			continue
+		}
+		row := m.work.nodes.Get(uint64(id))
+		for _, on := range m.jobsOn(id) {
+			m.loseShare(m.edit(on), &row.Node, true)
+		}
+		m.work.hash.sub(row.sum)
+		m.work.nodes.Set(m.epoch, uint64(id), nil)
+	}
+	m.work.order = order
+	m.nameNodes()
+}
+
+// nameNodes sorts the nodes by name for NodeNamed.
+func (m *Machine) nameNodes() {
+	names := make([]nodeName, 0, len(m.work.order))
+	for _, id := range m.work.order {
+		names = append(names, nodeName{m.work.Node(id).Name, id})
+	}
+	slices.SortFunc(names, func(a, b nodeName) int { return strings.Compare(a.name, b.name) })
+	m.work.names = names
+}
+
+// declared is a known node with what a new file says of it.
+func declared(old, file *partition.Node) partition.Node {
+	n := *old
+	n.Declared, n.Weight = file.Declared, file.Weight
+	n.Features, n.Active = file.Features, file.Active
+	if len(file.Gres.Devices)+len(file.Gres.Counts) > 0 || old.BootID == "" {
+		n.Gres = file.Gres
+	}
+	if len(file.Address) > 0 {
+		n.Address = file.Address
+	}
+	return n
+}
+
+func (m *Machine) configurePartitions(c *partition.Cluster) {
+	for _, p := range m.work.partitions {
+		m.work.hash.sub(p.sum)
+	}
+	list := make([]*partitionRow, 0, len(c.Partitions))
+	for i := range c.Partitions {
+		p := c.Partitions[i]
+		names, _ := expandNodes(c, &p)
+		p.Nodes = m.nodeIDs(names)
+		list = append(list, m.partitionRow(p))
+	}
+	m.work.partitions = list
+}
+
+func (m *Machine) nodeIDs(names []string) []job.NodeID {
+	var ids []job.NodeID
+	for _, name := range names {
+		if n := m.work.NodeNamed(name); n != nil {
+			ids = append(ids, n.ID)
+		}
+	}
+	return ids
+}
+
+// partitionRow makes a row and takes it into the hash.
+func (m *Machine) partitionRow(p partition.Partition) *partitionRow {
+	row := &partitionRow{Partition: p, members: members(p.Nodes)}
+	row.sum = m.sum.of(tablePartitions, 0, &row.Partition)
+	m.work.hash.add(row.sum)
+	return row
+}
+
+// setPartition replaces the record of a partition, or adds one.
+func (m *Machine) setPartition(c *Partition) Result {
+	p := c.Value
+	if p.Name == "" {
+		return Result{Code: Invalid, Text: "a partition needs a name"}
+	}
+	if len(p.Nodes) == 0 && p.NodeList != "" {
+		names, why := expandNodes(m.work.cluster, &p)
+		if why != "" {
+			return Result{Code: Invalid, Text: why}
+		}
+		p.Nodes = m.nodeIDs(names)
+	}
+	list := slices.Clone(m.work.partitions)
+	row := m.partitionRow(p)
+	at := slices.IndexFunc(list, func(o *partitionRow) bool { return o.Name == p.Name })
+	if at < 0 {
+		list = append(list, row)
+	} else {
+		m.work.hash.sub(list[at].sum)
+		list[at] = row
+	}
+	m.work.partitions = list
+	return Result{}
+}
+
+// setReservation creates, replaces or deletes a reservation.
+func (m *Machine) setReservation(c *Reservation) Result {
+	list := slices.Clone(m.work.reservations)
+	at, found := slices.BinarySearchFunc(list, c.Value.Name, func(v *reservationRow, n string) int { return strings.Compare(v.Name, n) })
+	switch {
+	case c.Value.Name == "":
+		return Result{Code: Invalid, Text: "a reservation needs a name"}
+	case c.Create && found:
+		return Result{Code: Exists, Text: fmt.Sprintf("reservation %s exists", c.Value.Name)}
+	case !c.Create && !found:
+		return Result{Code: NoSuchReservation, Text: fmt.Sprintf("there is no reservation %s", c.Value.Name)}
+	}
+	if found {
+		m.work.hash.sub(list[at].sum)
+		list = slices.Delete(list, at, at+1)
+	}
+	if !c.Delete {
+		row := &reservationRow{Reservation: c.Value, members: members(c.Value.Nodes)}
+		row.sum = m.sum.of(tableReservations, 0, &row.Reservation)
+		m.work.hash.add(row.sum)
+		list = slices.Insert(list, at, row)
+	}
+	m.work.reservations = list
+	return Result{}
+}
