@@ -163,7 +163,7 @@ func AppendSpec(dst []byte, spec gres.Spec) []byte {
 	return dst
 }
 
-// AppendPerTask writes what each task asked for: cpu=2,gres/gpu:1.
+// AppendPerTask writes what each task asked for: cpu=2,gres/gpu=1.
 func AppendPerTask(dst []byte, q *job.Request) []byte {
 	at := len(dst)
 	if q.Size.CPUsPerTask != 0 {
@@ -173,7 +173,16 @@ func AppendPerTask(dst []byte, q *job.Request) []byte {
 		if len(dst) > at {
 			dst = append(dst, ',')
 		}
-		dst = AppendSpec(dst, q.Gres.PerTask)
+		for i, g := range q.Gres.PerTask {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(append(dst, "gres/"...), g.Name...)
+			if g.Type != "" {
+				dst = append(append(dst, ':'), g.Type...)
+			}
+			dst = appendUint(append(dst, '='), g.Count)
+		}
 	}
 	return dst
 }

@@ -70,12 +70,12 @@ func nodeSizes() []nodeField {
 		{Name: "FreeMem", Letter: 'e', Head: "FREE_MEM", Text: appendFreeMemory},
 		{Name: "Memory", Letter: 'm', Head: "MEMORY", Text: sizeText(func(n *api.NodeRecord) uint64 { return n.Shape.MemoryMB })},
 		{Name: "NodeAI", Letter: 'A', Head: "NODES(A/I)", Text: func(dst []byte, _ *Context, g *NodeGroup) []byte {
-			a, i, _ := countNodes(g)
-			return appendSlashed(dst, a, i)
+			c := Count(g)
+			return appendSlashed(dst, c.Allocated, c.Idle)
 		}},
 		{Name: "NodeAIOT", Letter: 'F', Head: "NODES(A/I/O/T)", Text: func(dst []byte, _ *Context, g *NodeGroup) []byte {
-			a, i, o := countNodes(g)
-			return appendSlashed(dst, a, i, o, uint64(len(g.Nodes)))
+			c := Count(g)
+			return appendSlashed(dst, c.Allocated, c.Idle, c.Other, uint64(len(g.Nodes)))
 		}},
 		{Name: "Nodes", Letter: 'D', Head: "NODES", Text: func(dst []byte, _ *Context, g *NodeGroup) []byte {
 			return strconv.AppendInt(dst, int64(len(g.Nodes)), 10)
@@ -102,37 +102,39 @@ func appendSlashed(dst []byte, n ...uint64) []byte {
 	return dst
 }
 
-// countNodes counts allocated, idle and other nodes.
-func countNodes(g *NodeGroup) (allocated, idle, other uint64) {
-	for _, n := range g.Nodes {
-		switch {
-		case n.Base == api.NodeAllocated || n.Base == api.NodeMixed || n.Flags&api.NodeCompleting != 0:
-			allocated++
-		case out(n):
-			other++
-		default:
-			idle++
-		}
-	}
-	return allocated, idle, other
+// Counts are the nodes and CPUs of one line by what they are doing.
+type Counts struct {
+	Allocated, Idle, Other             uint64 // nodes
+	CPUs, IdleCPUs, OtherCPUs, AllCPUs uint64
 }
 
-// out tells whether a node takes no work.
-func out(n *api.NodeRecord) bool { return n.Flags&api.NodeDrain != 0 || n.Base == api.NodeDown }
+// Count counts a line's nodes and CPUs.
+func Count(g *NodeGroup) (c Counts) {
+	for _, n := range g.Nodes {
+		out := n.Flags&api.NodeDrain != 0 || n.Base == api.NodeDown // takes no work
+		switch {
+		case n.Base == api.NodeAllocated || n.Base == api.NodeMixed || n.Flags&api.NodeCompleting != 0:
+			c.Allocated++
+		case out:
+			c.Other++
+		default:
+			c.Idle++
+		}
+		used, all := uint64(n.Used.CPUs), uint64(n.Shape.CPUs)
+		c.CPUs, c.AllCPUs = c.CPUs+used, c.AllCPUs+all
+		if out {
+			c.OtherCPUs += all - min(used, all)
+		} else {
+			c.IdleCPUs += all - min(used, all)
+		}
+	}
+	return c
+}
 
 // appendCPUsState counts allocated, idle, other and all CPUs.
 func appendCPUsState(dst []byte, _ *Context, g *NodeGroup) []byte {
-	var a, i, o, t uint64
-	for _, n := range g.Nodes {
-		used, all := uint64(n.Used.CPUs), uint64(n.Shape.CPUs)
-		a, t = a+used, t+all
-		if out(n) {
-			o += all - min(used, all)
-		} else {
-			i += all - min(used, all)
-		}
-	}
-	return appendSlashed(dst, a, i, o, t)
+	c := Count(g)
+	return appendSlashed(dst, c.CPUs, c.IdleCPUs, c.OtherCPUs, c.AllCPUs)
 }
 
 // appendHundredths writes 62 as 0.62.
