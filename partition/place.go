@@ -187,12 +187,12 @@ func (pl *Placer) pick(n *Need, cands []Candidate, low, high int) ([]Placed, boo
 	}
 	pl.picks = pl.picks[:0]
 	sum := 0
-	for k, i := range pl.order {
+	for _, i := range pl.order {
 		if high > 0 && len(pl.picks) == high {
 			break
 		}
 		enough := len(pl.picks) >= want && sum >= n.Tasks && jobDevicesEnough(n, cands, pl.picks)
-		if enough && (k >= len(pl.order) || !cands[i].Required) {
+		if enough && !cands[i].Required {
 			break
 		}
 		pl.picks = append(pl.picks, i)
@@ -206,6 +206,7 @@ func (pl *Placer) pick(n *Need, cands []Candidate, low, high int) ([]Placed, boo
 			return nil, false
 		}
 	}
+	slices.SortFunc(pl.picks, func(a, b int) int { return cmp.Compare(cands[a].Index, cands[b].Index) })
 	return pl.deal(n, cands)
 }
 

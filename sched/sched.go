@@ -11,6 +11,9 @@ import (
 type Budget struct {
 	Steps  int // 0: no bound
 	Starts int // most starts in one plan, 0: no bound
+	// Planned is the most planned starts that waiting jobs get; 0 is
+	// DefaultPlanned, below 0 is none.
+	Planned int
 }
 
 // Plan is what one cycle came to.
@@ -18,6 +21,7 @@ type Plan struct {
 	Starts   []Start
 	Preempt  []Preemption
 	Verdicts []Verdict // for each waiting job that was looked at and not started
+	Expired  []job.ID  // waiting jobs that can no longer end before their deadline
 	Steps    int
 	Cut      bool // the budget ended it; the next cycle goes on there
 }

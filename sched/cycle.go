@@ -1,0 +1,138 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"muster/internal/bitset"
+	"muster/job"
+	"muster/partition"
+)
+
+// overdue is how long a job that should have ended is still expected to hold its
+// nodes, in milliseconds.
+const overdue = 1000
+
+// cycle is one run of the planner: what is free over time, with what this plan
+// has already given away.
+type cycle struct {
+	view         *View
+	now          job.Time
+	budget       Budget
+	plan         *Plan
+	lines        []line // by place in view.Nodes
+	licenses     line   // devices stand for licences, by place in view.Licenses
+	reserved     [][]*partition.Reservation
+	busy         []*bitset.Set
+	held         [][]*bitset.Set
+	trials       map[trialKey]*trial
+	placer       partition.Placer
+	cands        []partition.Candidate
+	earliest     []job.Time // working memory of the search
+	sorted       []job.Time
+	ledger       Ledger
+	planned      int
+	blockedParts []string // partitions in which a job waits for resources
+	byID         map[job.NodeID]int
+}
+
+func newCycle(v *View, now job.Time, b Budget) *cycle {
+	c := &cycle{
+		view: v, now: now, budget: b, plan: &Plan{},
+		lines: make([]line, len(v.Nodes)), busy: make([]*bitset.Set, len(v.Nodes)), held: make([][]*bitset.Set, len(v.Nodes)),
+		trials: map[trialKey]*trial{},
+	}
+	for i := range v.Nodes {
+		c.lines[i] = c.lineOf(&v.Nodes[i])
+	}
+	c.licenseLine()
+	c.reservations()
+	if v.Limits != nil {
+		c.ledger = v.Limits.Begin(now)
+	}
+	return c
+}
+
+// end is when a hold is expected to end.
+func (c *cycle) end(until job.Time) job.Time {
+	if until == 0 {
+		return never
+	}
+	return second(max(until, c.now+overdue))
+}
+
+func (c *cycle) lineOf(n *Node) line {
+	l := newLine(c.now, n.Host.All())
+	for i := range n.Holds {
+		h := &n.Holds[i]
+		l.change(c.now, c.end(h.Until), &h.Room, -1)
+	}
+	return l
+}
+
+func (c *cycle) licenseLine() {
+	all := partition.Room{Devices: make([]int64, len(c.view.Licenses))}
+	for i, l := range c.view.Licenses {
+		all.Devices[i] = int64(l.Total)
+	}
+	c.licenses = newLine(c.now, all)
+	for i := range c.view.LicenseHolds {
+		h := &c.view.LicenseHolds[i]
+		r := c.licenseRoom(h.Licenses)
+		c.licenses.change(c.now, c.end(h.Until), &r, -1)
+	}
+}
+
+// licenseRoom counts licences by place in the view.
+func (c *cycle) licenseRoom(list []job.License) partition.Room {
+	r := partition.Room{Devices: make([]int64, len(c.view.Licenses))}
+	for _, x := range list {
+		for i := range c.view.Licenses {
+			if c.view.Licenses[i].Name == x.Name {
+				r.Devices[i] += int64(x.Count)
+			}
+		}
+	}
+	return r
+}
+
+// reservations notes for each node the reservations that have not ended, by
+// ascending start.
+func (c *cycle) reservations() {
+	for _, r := range c.view.Reservations {
+		if r.End != 0 && r.End <= c.now {
+			continue
+		}
+		if c.reserved == nil {
+			c.reserved = make([][]*partition.Reservation, len(c.view.Nodes))
+			c.byID = make(map[job.NodeID]int, len(c.view.Nodes))
+			for i := range c.view.Nodes {
+				c.byID[c.view.Nodes[i].Host.Node.ID] = i
+			}
+		}
+		for _, id := range r.Nodes {
+			if i, ok := c.byID[id]; ok {
+				c.reserved[i] = append(c.reserved[i], r)
+			}
+		}
+	}
+	for _, list := range c.reserved {
+		slices.SortStableFunc(list, func(a, b *partition.Reservation) int {
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Name, b.Name))
+		})
+	}
+}
+
+// blocked is the reservation of others that a stretch of time on a node runs
+// into, nil if there is none.
+func (c *cycle) blocked(node int, from, to job.Time, own *partition.Reservation) *partition.Reservation {
+	if c.reserved == nil {
+		return nil
+	}
+	for _, r := range c.reserved[node] {
+		if r != own && r.Start < to && (r.End == 0 || from < r.End) {
+			return r
+		}
+	}
+	return nil
+}
