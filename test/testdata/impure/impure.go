@@ -108,6 +108,7 @@ func variables() {
 	delete(table, "a")   // want: variable
 	lock.Lock()          // want: variable
 	p := &count          // want: variable
+	_ = &fixed[0]        // a row of a table
 	local.set()          // want: variable
 	fixed[0] = "c"       // want: variable
 	_, _ = p, len(fixed) // read only
