@@ -107,6 +107,7 @@ func (c *cycle) usable(t *trial) {
 			}
 		}
 	}
+	t.failed = len(t.absent) > 0
 }
 
 func (c *cycle) has(t *trial, name string) bool {
