@@ -486,7 +486,7 @@ func TestStartIsRefusedWithAReason(t *testing.T) {
 	cs.stop("c1")
 	for want, change := range map[string]func(*Config){
 		"names no controller": func(c *Config) { c.Name = "c9" },
-		"certificate":         func(c *Config) { c.Certs = filepath.Join(cs.dir, "nowhere") },
+		"authority":           func(c *Config) { c.Certs = filepath.Join(cs.dir, "nowhere") },
 		"cluster file":        func(c *Config) { c.File = filepath.Join(cs.dir, "nowhere") },
 	} {
 		cfg := cs.config("c1")

@@ -3,12 +3,19 @@ package ctld
 import (
 	"muster/job"
 	"muster/sched"
+	"muster/sched/feed"
 	"muster/state"
 )
 
-// idlePlanner starts nothing: it stands in until the planner is there.
-type idlePlanner struct{}
+// stepsPerCycle bounds one cycle of the planner; a plan that is cut goes on in
+// the next one.
+const stepsPerCycle = 200_000
 
-func newPlanner() planner { return idlePlanner{} }
+// follower is the planner with a view that follows the roots.
+type follower struct{ feed *feed.Feed }
 
-func (idlePlanner) plan(*state.Root, job.Time) *sched.Plan { return &sched.Plan{} }
+func newPlanner() planner { return follower{feed.New()} }
+
+func (f follower) plan(root *state.Root, now job.Time) *sched.Plan {
+	return f.feed.Update(root).Plan(now, sched.Budget{Steps: stepsPerCycle})
+}
