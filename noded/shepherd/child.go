@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,9 +68,8 @@ func (t *thread) fork(s *Spec, files *streams) (*child, *Failure) {
 	if t.root {
 		setFS(0, 0) // the child changes itself, and it needs root for that
 	}
-	traced := len(s.Groups1) > 0 || t.pool.born.differ(s.Limits)
 	c := &child{pidfd: -1}
-	sys := &syscall.SysProcAttr{Setsid: true, PidFD: &c.pidfd, Ptrace: traced}
+	sys := &syscall.SysProcAttr{Setsid: true, PidFD: &c.pidfd, Ptrace: true}
 	if t.root {
 		sys.Credential = &syscall.Credential{Uid: s.UID, Gid: s.GID, Groups: s.Groups}
 	}
@@ -90,13 +90,11 @@ func (t *thread) fork(s *Spec, files *streams) (*child, *Failure) {
 	if err != nil {
 		return nil, forkFailure(s, files, err)
 	}
-	if traced {
-		if err := t.finish(s, c.pid, files); err != nil {
-			unix.Kill(c.pid, unix.SIGKILL)
-			unix.Wait4(c.pid, nil, 0, nil)
-			unix.Close(c.pidfd)
-			return nil, &Failure{s.Key, FaultNode, 0, err.Error()}
-		}
+	if err := t.finish(s, c.pid, files); err != nil {
+		unix.Kill(c.pid, unix.SIGKILL)
+		unix.Wait4(c.pid, nil, 0, nil)
+		unix.Close(c.pidfd)
+		return nil, &Failure{s.Key, FaultNode, 0, err.Error()}
 	}
 	return c, nil
 }
@@ -114,8 +112,8 @@ func forkFailure(s *Spec, files *streams, err error) *Failure {
 }
 
 // finish sets up a child that stands still at the first instruction of its
-// program: it enters its control groups and gets its limits there, so that
-// nothing of the job ever runs outside.
+// program: it enters its control groups, gets its limits and learns its own
+// number there, so that nothing of the job ever runs without them.
 func (t *thread) finish(s *Spec, pid int, files *streams) error {
 	var ws unix.WaitStatus
 	for {
@@ -137,8 +135,40 @@ func (t *thread) finish(s *Spec, pid int, files *streams) error {
 		}
 	}
 	say(files.err, t.setLimits(s, pid))
+	if err := tellNumber(pid, id); err != nil {
+		return err
+	}
 	if err := unix.PtraceDetach(pid); err != nil {
 		return fmt.Errorf("let process %d go: %w", pid, err)
+	}
+	return nil
+}
+
+// pidEntry is the last entry of the environment as the child is born with it:
+// there is room for the longest number (PID_MAX_LIMIT is 4194304).
+const pidEntry = PIDVariable + "=0000000"
+
+// tellNumber writes the child's own number over the zeros at the end of its
+// environment. The number is not known before the fork, and asking another
+// program to set it would cost one more exec for each job.
+func tellNumber(pid int, id []byte) error {
+	base := "/proc/" + string(id)
+	stat, err := os.ReadFile(base + "/stat")
+	if err != nil {
+		return fmt.Errorf("environment of process %d: %w", pid, err)
+	}
+	// proc(5): env_end is field 51; the name, field 2, may hold anything.
+	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(f) < 49 {
+		return fmt.Errorf("environment of process %d: its stat has only %d fields", pid, len(f)+2)
+	}
+	end, err := strconv.ParseUint(string(f[48]), 10, 64)
+	if err != nil {
+		return fmt.Errorf("environment of process %d: %w", pid, err)
+	}
+	value := append(bytes.Clone(id), make([]byte, len(pidEntry)-len(PIDVariable)-len(id))...)
+	if _, err := syscall.PtracePokeData(pid, uintptr(end)-uintptr(len(value)), value); err != nil {
+		return fmt.Errorf("environment of process %d: %w", pid, err)
 	}
 	return nil
 }
@@ -156,11 +186,12 @@ func writeFile(name string, b []byte) error {
 	return nil
 }
 
-// environment splits the NUL separated environment.
+// environment splits the NUL separated environment and leaves room for the
+// number of the process.
 func environment(b []byte) []string {
 	text := strings.TrimSuffix(string(b), "\x00")
 	if text == "" {
-		return nil
+		return []string{pidEntry}
 	}
-	return strings.Split(text, "\x00")
+	return append(strings.Split(text, "\x00"), pidEntry)
 }

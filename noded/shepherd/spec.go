@@ -29,6 +29,10 @@ func (k *Key) Code(w *wire.Coder) {
 	wire.Uint(w, 2, &k.Attempt)
 }
 
+// PIDVariable is a variable that the shepherd adds to every environment: the
+// number of the process itself (sbatch(1), OUTPUT ENVIRONMENT VARIABLES).
+const PIDVariable = "SLURM_TASK_PID"
+
 // Spec says how a process is started.
 type Spec struct {
 	Key     Key

@@ -25,7 +25,6 @@ type threads struct {
 	mu   sync.Mutex
 	live int
 	idle []*thread
-	born bornLimits
 	// mayLimit: this process may set the limits of any other.
 	mayLimit bool
 }

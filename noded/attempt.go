@@ -1,0 +1,214 @@
+package noded
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"muster/api/pb"
+	"muster/noded/shepherd"
+)
+
+// phase is how far an attempt is.
+type phase uint8
+
+const (
+	preparing phase = iota // files and control groups are being made
+	starting               // the shepherd has it
+	running
+	finishing // the script has ended; what it left is being removed
+	holding   // another node runs the script: nothing runs here yet
+)
+
+// attempt is one attempt of a job on this node. The loop owns it.
+type attempt struct {
+	key    shepherd.Key
+	launch *pb.Launch
+	index  uint64 // of the message that asked for it
+	state  phase
+	box    box
+	pid    int
+	cancel context.CancelFunc // of the preparation
+	// instance of the shepherd that it is meant for
+	instance string
+
+	ending    *pb.Ending // somebody wants its end
+	timedOut  bool       // its end is that of its time limit
+	suspended bool
+	usage     pb.Usage // highest samples
+
+	limit  *time.Timer // time limit
+	before *time.Timer // --signal
+	kill   *time.Timer // end of KillWait
+}
+
+func (a *attempt) stopTimers() {
+	for _, t := range []*time.Timer{a.limit, a.before, a.kill} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// after runs f in the loop in a while, if the attempt is still there.
+func (n *Node) after(ctx context.Context, a *attempt, d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() {
+		n.do(ctx, func() {
+			if n.attempts[a.key] == a {
+				f()
+			}
+		})
+	})
+}
+
+// armLimit sets the timers of the time limit. They count on this machine's
+// monotonic clock from the leader's time now.
+func (n *Node) armLimit(ctx context.Context, a *attempt, endMS int64) {
+	a.launch.EndMs = endMS
+	for _, t := range []*time.Timer{a.limit, a.before} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	if endMS == 0 || a.state != running || a.ending != nil {
+		return
+	}
+	left := time.UnixMilli(endMS).Sub(n.leaderNow())
+	a.limit = n.after(ctx, a, left, func() {
+		a.timedOut = true
+		n.end(ctx, a, &pb.Ending{Attempt: attemptOf(a.key), Why: "TIMEOUT"})
+	})
+	s := a.launch.Signal
+	if s.GetNumber() == 0 || !s.Shell {
+		return // without B: it goes to the steps only
+	}
+	a.before = n.after(ctx, a, left-time.Duration(s.BeforeS)*time.Second, func() {
+		n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
+	})
+}
+
+// end begins the end of an attempt: the line in its output, SIGCONT and SIGTERM
+// to all its processes, SIGKILL after KillWait.
+func (n *Node) end(ctx context.Context, a *attempt, e *pb.Ending) {
+	if a.ending != nil && !(e.Now && !a.ending.Now) {
+		return
+	}
+	first := a.ending == nil
+	a.ending = e
+	switch a.state {
+	case preparing:
+		a.cancel()
+		return
+	case starting, finishing:
+		return // running takes it up; what is finishing ends anyway
+	case holding:
+		n.finish(ctx, a, &outcome{quiet: true})
+		return
+	}
+	if a.limit != nil {
+		a.limit.Stop()
+	}
+	if first {
+		if text := endLine(a, n.cfg.Name, e, n.leaderNow()); text != "" {
+			n.client.Note(&shepherd.Note{Key: a.key, Text: text})
+		}
+	}
+	n.log.Info("job is ended", "job", a.key.Job, "attempt", a.key.Attempt, "why", e.Why, "now", e.Now)
+	if a.suspended {
+		a.suspended = false
+		a.box.Freeze(false)
+	}
+	if e.Now {
+		n.killAll(ctx, a)
+		return
+	}
+	n.signalAll(a, unix.SIGCONT)
+	n.signalAll(a, unix.SIGTERM)
+	a.kill = n.after(ctx, a, n.killWait, func() { n.killAll(ctx, a) })
+}
+
+// killAll kills every process of the attempt; its exit record follows.
+func (n *Node) killAll(ctx context.Context, a *attempt) {
+	if a.state != running {
+		return
+	}
+	n.work(ctx, func() {
+		limited, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if err := a.box.Kill(limited); err != nil && ctx.Err() == nil {
+			n.log.Error("job can't be killed", "job", a.key.Job, "err", err)
+		}
+	})
+}
+
+// signalAll sends a signal to every process of the attempt.
+func (n *Node) signalAll(a *attempt, sig unix.Signal) {
+	pids, err := a.box.PIDs()
+	if err != nil {
+		n.log.Error("signal not sent", "job", a.key.Job, "signal", int(sig), "err", err)
+		return
+	}
+	for _, pid := range pids {
+		if err := unix.Kill(pid, sig); err != nil && err != unix.ESRCH {
+			n.log.Error("signal not sent", "job", a.key.Job, "pid", pid, "signal", int(sig), "err", err)
+		}
+	}
+}
+
+// signal carries out a user's signal and answers it.
+func (n *Node) signal(s *pb.Signal) *pb.SignalDone {
+	done := &pb.SignalDone{Id: s.Id}
+	a := n.attempts[keyOf(s.Attempt)]
+	switch {
+	case a == nil || a.state == finishing:
+		done.Error = fmt.Sprintf("job %d has ended", s.GetAttempt().GetJob())
+	case s.Number == 0 || s.Number > 64:
+		done.Error = fmt.Sprintf("there is no signal %d", s.Number)
+	case a.state != running:
+	case s.Full:
+		n.signalAll(a, unix.Signal(s.Number))
+	case s.BatchOnly:
+		n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
+	}
+	// Otherwise it is for the steps: there are none here yet.
+	return done
+}
+
+// suspend stops all processes of an attempt, or lets them go on.
+func (n *Node) suspend(a *attempt, on bool) {
+	if a.suspended == on || a.state != running || a.ending != nil {
+		return
+	}
+	if err := a.box.Freeze(on); err != nil {
+		n.log.Error("job not suspended or resumed", "job", a.key.Job, "suspend", on, "err", err)
+		return
+	}
+	a.suspended = on
+}
+
+// endLine is the line that Slurm writes into a job's output when it is ended.
+func endLine(a *attempt, node string, e *pb.Ending, now time.Time) string {
+	why := ""
+	switch e.Why {
+	case "TIMEOUT", "DEADLINE":
+		why = " DUE TO TIME LIMIT"
+	case "PREEMPTED":
+		why = " DUE TO PREEMPTION"
+	case "NODE_FAIL":
+		why = " DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS"
+	case "REQUEUED":
+		why = " DUE TO JOB REQUEUE"
+	case "CANCELLED":
+		why = " DUE to SIGNAL Terminated"
+		if e.Now {
+			why = " DUE to SIGNAL Killed"
+		}
+	}
+	if zone, err := time.LoadLocation(a.launch.GetInfo().GetTimeZone()); err == nil && a.launch.GetInfo().GetTimeZone() != "" {
+		now = now.In(zone)
+	}
+	return fmt.Sprintf("slurmstepd: error: *** JOB %d ON %s CANCELLED AT %s%s ***\n",
+		a.key.Job, node, now.Format("2006-01-02T15:04:05"), why)
+}

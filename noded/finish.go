@@ -1,0 +1,163 @@
+package noded
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"muster/api/pb"
+	"muster/noded/cgroup"
+	"muster/noded/shepherd"
+)
+
+// outcome is how an attempt ended on this node.
+type outcome struct {
+	code, signal uint32
+	failed       bool // it could not be launched
+	quiet        bool // no script ran here: there is nothing to say but that it is released
+	detail       string
+	at           int64 // milliseconds since the epoch; 0: now
+	usage        pb.Usage
+}
+
+// exited takes an exit record.
+func (n *Node) exited(ctx context.Context, e shepherd.Exit) {
+	a := n.attempts[e.Key]
+	if a == nil {
+		if n.done.has(e.Key) {
+			n.client.Taken(e.Key)
+		}
+		return
+	}
+	if a.state == finishing {
+		return
+	}
+	n.finish(ctx, a, &outcome{code: e.Status, signal: e.Signal, at: e.At,
+		usage: pb.Usage{UserUs: e.UserUS, SystemUs: e.SystemUS, MaxRssKb: e.MaxRSSKB}})
+}
+
+// finish removes what is left of an attempt, and reports its end. A job that
+// leaves nothing behind, as nearly all do, is reported ended and released at
+// once.
+func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
+	a.stopTimers()
+	a.state = finishing
+	if o.at == 0 {
+		o.at = n.leaderNow().UnixMilli()
+	}
+	n.work(ctx, func() {
+		r := &pb.Report{Attempt: attemptOf(a.key), AtMs: o.at, TimedOut: a.timedOut}
+		if !o.quiet {
+			r.Ended, r.Failed = !o.failed, o.failed
+			r.ExitCode, r.ExitSignal, r.Detail = o.code, o.signal, o.detail
+			r.Usage = n.usageOf(a, o)
+		}
+		if a.box == nil {
+			n.release(ctx, a, r)
+			return
+		}
+		r.Oom = a.box.Final().OOMKills > 0
+		err := a.box.Remove()
+		if errors.Is(err, cgroup.ErrBusy) {
+			// Of the attempt something lives on. The job has ended; its share of
+			// the node is given back when all is gone.
+			n.tell(ctx, a, r)
+			r = &pb.Report{Attempt: attemptOf(a.key)}
+			err = n.clear(ctx, a)
+			r.AtMs = n.leaderNow().UnixMilli()
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			n.log.Error("control group stays", "job", a.key.Job, "err", err)
+		}
+		n.release(ctx, a, r)
+	})
+}
+
+// clear kills what a job left behind, for as long as it takes: its share is not
+// given to another job while anything of it lives.
+func (n *Node) clear(ctx context.Context, a *attempt) error {
+	for try := 1; ; try++ {
+		limited, cancel := context.WithTimeout(ctx, time.Minute)
+		err := a.box.Kill(limited)
+		cancel()
+		if err == nil {
+			if err = a.box.Remove(); !errors.Is(err, cgroup.ErrBusy) {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n.log.Error("processes of a job do not die", "job", a.key.Job, "try", try, "err", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// usageOf is what an attempt used: the box knows all its processes, the exit
+// record only those that were waited for.
+func (n *Node) usageOf(a *attempt, o *outcome) *pb.Usage {
+	u := &pb.Usage{UserUs: o.usage.UserUs, SystemUs: o.usage.SystemUs, MaxRssKb: max(o.usage.MaxRssKb, a.usage.MaxRssKb)}
+	if a.box != nil {
+		if s := a.box.Final(); s.UserUS+s.SystemUS > 0 {
+			u.UserUs, u.SystemUs = s.UserUS, s.SystemUS
+		}
+	}
+	return u
+}
+
+// release cleans up and sends the last report of an attempt.
+func (n *Node) release(ctx context.Context, a *attempt, r *pb.Report) {
+	r.Released = true
+	n.tell(ctx, a, r)
+}
+
+// tell puts a report into the journal and, when it is there, sends it. What was
+// made for the attempt goes only when its last report is on disk.
+func (n *Node) tell(ctx context.Context, a *attempt, r *pb.Report) {
+	n.do(ctx, func() {
+		n.journal.number(r)
+		n.busy.Add(1)
+		n.journal.put(r, func(err error) {
+			defer n.busy.Done()
+			if err != nil {
+				n.log.Error("report not kept; a new daemon will make it again", "job", a.key.Job, "err", err)
+				return
+			}
+			if r.Released {
+				n.removeFiles(a.key, a.launch.Batch)
+			}
+			n.do(ctx, func() { n.told(a, r) })
+		})
+	})
+}
+
+// told goes on when a report is on disk.
+func (n *Node) told(a *attempt, r *pb.Report) {
+	n.reports[r.Number] = r
+	n.link.send(&pb.FromNode{Report: r})
+	if !r.Released {
+		return
+	}
+	if a.launch.Batch {
+		n.client.Taken(a.key)
+	}
+	n.done.add(a.key)
+	n.changed = true
+	delete(n.attempts, a.key)
+}
+
+// acked forgets a report that the leader has.
+func (n *Node) acked(number uint64) {
+	if n.reports[number] == nil {
+		return
+	}
+	delete(n.reports, number)
+	n.journal.forget(number)
+}
