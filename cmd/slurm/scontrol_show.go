@@ -1,4 +1,372 @@
 package main
 
-// showingVerbs lists the commands of scontrol that only read.
-func showingVerbs() []verb { return nil }
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/api/slurm/format"
+	"muster/internal/hostlist"
+	"muster/internal/wire"
+	"muster/job"
+)
+
+// showingVerbs are the commands of scontrol that change nothing.
+func showingVerbs() []verb {
+	onNode := elsewhere("it looks at the processes of a compute node, which this build does not do yet")
+	return []verb{
+		{"completing", 3, 0, 0, func(in *invocation, _ *scontrolOptions, _ []string) int { return in.completing() }},
+		{"listjobs", 5, 0, 1, func(in *invocation, _ *scontrolOptions, words []string) int { return in.listJobs(words) }},
+		{"listpids", 5, 0, 2, onNode},
+		{"liststeps", 5, 0, 1, onNode},
+		{"pidinfo", 3, 1, 1, onNode},
+		{"ping", 3, 0, 0, func(in *invocation, o *scontrolOptions, _ []string) int { return in.ping(o) }},
+		{"show", 3, 1, 2, func(in *invocation, o *scontrolOptions, words []string) int { return in.show(o, words) }},
+	}
+}
+
+// entity is the whole word of what show is asked for, "" if it is none.
+func entity(word string) string {
+	word = strings.ToLower(word)
+	for _, e := range []struct {
+		name  string
+		least int
+	}{
+		{"aliases", 2}, {"assoc_mgr", 2}, {"bbstat", 3}, {"burstbuffer", 2}, {"config", 1}, {"daemons", 1}, {"federation", 1},
+		{"hostnames", 5}, {"hostlistsorted", 9}, {"hostlist", 5}, {"jobs", 1}, {"licenses", 2}, {"nodes", 1}, {"partitions", 1},
+		{"reservations", 1}, {"slurmd", 2}, {"steps", 2}, {"topology", 1}, {"topoconf", 5},
+	} {
+		if len(word) >= e.least && strings.HasPrefix(e.name, word) {
+			return e.name
+		}
+	}
+	return ""
+}
+
+// show is scontrol show ENTITY [ID]; the two may be joined by =.
+func (in *invocation) show(o *scontrolOptions, args []string) int {
+	word, id, _ := strings.Cut(args[0], "=")
+	if len(args) > 1 {
+		id = args[1]
+	}
+	if w := strings.ToLower(word); entity(w) == "" {
+		word = strings.TrimSuffix(strings.TrimSuffix(w, "id"), "name") // jobid=, nodename=
+	}
+	if key, value, ok := strings.Cut(id, "="); ok && len(args) > 1 && !strings.ContainsAny(key, ",[") {
+		id = value
+	}
+	switch e := entity(word); e {
+	case "jobs":
+		return in.showJobs(o, id)
+	case "nodes":
+		return in.showNodes(o, id)
+	case "partitions":
+		return in.showPartitions(o, id)
+	case "reservations":
+		return in.showReservations(o, id)
+	case "licenses":
+		return in.showLicenses(o, id)
+	case "config":
+		return in.showConfig(o)
+	case "steps":
+		return in.showSteps(o, id)
+	case "hostnames":
+		return in.hostNames(id)
+	case "hostlist", "hostlistsorted":
+		return in.hostList(id, e == "hostlistsorted")
+	case "aliases":
+		return in.showAliases(id)
+	case "daemons":
+		fmt.Fprintln(in.stdout, "slurmctld slurmd")
+		return 0
+	case "topology":
+		fmt.Fprintln(in.stdout, "No topology information available")
+		return 0
+	case "burstbuffer", "bbstat", "federation", "assoc_mgr", "slurmd", "topoconf":
+		fmt.Fprintf(in.stderr, "scontrol: show %s: this cluster has nothing of that kind\n", e)
+		return 1
+	}
+	fmt.Fprintf(in.stderr, "invalid entity:%s for keyword:show\n", args[0])
+	return 1
+}
+
+// ask makes one reading call; a failure is printed.
+func (in *invocation) ask(what, method string, query, reply wire.Message) int {
+	c, err := in.connect()
+	if err != nil {
+		return in.loadFailed(what, err)
+	}
+	defer c.Close()
+	if _, err := c.Ask(method, query, reply); err != nil {
+		return in.loadFailed(what, err)
+	}
+	return 0
+}
+
+// showJobs is scontrol show job.
+func (in *invocation) showJobs(o *scontrolOptions, id string) int {
+	q := &api.JobQuery{Fields: api.JobAll &^ api.JobSteps, AnyState: true}
+	for _, w := range splitRefs(id) {
+		refs, err := slurm.ParseJobRefs(w)
+		if err != nil {
+			fmt.Fprintln(in.stderr, "slurm_load_jobs error: Invalid job id specified")
+			return 1
+		}
+		q.Jobs = append(q.Jobs, refs...)
+	}
+	var list api.JobList
+	if code := in.ask("slurm_load_jobs", api.MethodJobs, q, &list); code != 0 {
+		return code
+	}
+	if o.json || o.yaml {
+		return in.writeJobs(o.yaml, &list)
+	}
+	if len(list.Jobs) == 0 {
+		if id != "" {
+			fmt.Fprintf(in.stdout, "Job %s not found\n", id)
+			return 1
+		}
+		fmt.Fprintln(in.stdout, "No jobs in the system")
+		return 0
+	}
+	x := in.context(list.Now, list.Cluster, false)
+	for i := range list.Jobs {
+		in.stdout.Write(format.AppendJob(nil, x, &list.Jobs[i], o.oneliner, o.details))
+	}
+	return 0
+}
+
+// showNodes is scontrol show node.
+func (in *invocation) showNodes(o *scontrolOptions, id string) int {
+	var names []string
+	if id != "" {
+		var err error
+		if names, err = hostlist.Expand(id); err != nil {
+			fmt.Fprintf(in.stderr, "Invalid node list %s: %v\n", id, err)
+			return 1
+		}
+	}
+	var list api.NodeList
+	if code := in.ask("slurm_load_node", api.MethodNodes, &api.NodeQuery{Names: names, WithUse: true}, &list); code != 0 {
+		return code
+	}
+	if o.json || o.yaml {
+		return in.writeNodes(o.yaml, &list)
+	}
+	x := in.context(list.Now, list.Cluster, false)
+	have := map[string]bool{}
+	for i := range list.Nodes {
+		n := &list.Nodes[i]
+		have[n.Name] = true
+		in.stdout.Write(format.AppendNode(nil, x, n, o.oneliner, o.details))
+	}
+	return in.notFound("Node", names, have)
+}
+
+// notFound says which of the names asked for there are not.
+func (in *invocation) notFound(what string, names []string, found map[string]bool) int {
+	code := 0
+	for _, n := range names {
+		if !found[n] {
+			fmt.Fprintf(in.stdout, "%s %s not found\n", what, n)
+			code = 1
+		}
+	}
+	return code
+}
+
+// showPartitions is scontrol show partition.
+func (in *invocation) showPartitions(o *scontrolOptions, id string) int {
+	var list api.PartitionList
+	if code := in.ask("slurm_load_partitions", api.MethodPartitions, &api.PartitionQuery{Names: words(id)}, &list); code != 0 {
+		return code
+	}
+	x := in.context(job.TimeOf(in.now()), list.Cluster, false)
+	if o.json || o.yaml {
+		return in.writePartitions(o.yaml, x, &list)
+	}
+	found := map[string]bool{}
+	for i := range list.Partitions {
+		p := &list.Partitions[i]
+		found[p.Name] = true
+		if p.Hidden && !o.all && id == "" {
+			continue
+		}
+		in.stdout.Write(format.AppendPartition(nil, x, p, o.oneliner))
+	}
+	return in.notFound("Partition", words(id), found)
+}
+
+// showReservations is scontrol show reservation.
+func (in *invocation) showReservations(o *scontrolOptions, id string) int {
+	var list api.ReservationList
+	if code := in.ask("slurm_load_reservations", api.MethodReservations, &api.NameQuery{Names: words(id)}, &list); code != 0 {
+		return code
+	}
+	if o.json || o.yaml {
+		return in.writeReservations(o.yaml, &list)
+	}
+	x := in.context(list.Now, list.Cluster, false)
+	found := map[string]bool{}
+	for i := range list.Reservations {
+		found[list.Reservations[i].Name] = true
+		in.stdout.Write(format.AppendReservation(nil, x, &list.Reservations[i], o.oneliner))
+	}
+	if id == "" && len(list.Reservations) == 0 {
+		fmt.Fprintln(in.stdout, "No reservations in the system")
+	}
+	return in.notFound("Reservation", words(id), found)
+}
+
+// showLicenses is scontrol show licenses.
+func (in *invocation) showLicenses(o *scontrolOptions, id string) int {
+	var list api.LicenseList
+	if code := in.ask("slurm_load_licenses", api.MethodLicenses, &api.NameQuery{Names: words(id)}, &list); code != 0 {
+		return code
+	}
+	if o.json || o.yaml {
+		return in.writeLicenses(o.yaml, &list)
+	}
+	found := map[string]bool{}
+	for i := range list.Licenses {
+		found[list.Licenses[i].Name] = true
+		in.stdout.Write(format.AppendLicense(nil, &list.Licenses[i], o.oneliner))
+	}
+	if id == "" && len(list.Licenses) == 0 {
+		fmt.Fprintln(in.stdout, "No licenses configured in Slurm.")
+	}
+	for _, n := range words(id) {
+		if !found[n] {
+			fmt.Fprintf(in.stdout, "License name %s not found.\n", n)
+			return 1
+		}
+	}
+	return 0
+}
+
+// showConfig is scontrol show config.
+func (in *invocation) showConfig(o *scontrolOptions) int {
+	var reply api.ConfigReply
+	if code := in.ask("slurm_load_ctl_conf", api.MethodConfig, &api.NameQuery{}, &reply); code != 0 {
+		return code
+	}
+	if o.json || o.yaml {
+		return in.writeConfig(o.yaml, &reply)
+	}
+	in.stdout.Write(format.AppendConfig(nil, in.context(reply.Now, reply.Cluster, false), &reply))
+	return in.ping(&scontrolOptions{})
+}
+
+// showSteps is scontrol show step.
+func (in *invocation) showSteps(o *scontrolOptions, id string) int {
+	q := &api.JobQuery{Fields: api.JobSteps | api.JobAllocated | api.JobRequest | api.JobEnding, States: 1<<job.Running | 1<<job.Suspended}
+	step, named := job.StepID(0), false
+	if id != "" {
+		refs, err := slurm.ParseJobRefs(id)
+		if err != nil || len(refs) != 1 {
+			fmt.Fprintln(in.stderr, "slurm_get_job_steps error: Invalid job id specified")
+			return 1
+		}
+		q.Jobs, step, named = refs, refs[0].Step, refs[0].HasStep
+	}
+	var list api.JobList
+	if code := in.ask("slurm_get_job_steps", api.MethodJobs, q, &list); code != 0 {
+		return code
+	}
+	x := in.context(list.Now, list.Cluster, false)
+	shown := 0
+	for i := range list.Jobs {
+		r := &list.Jobs[i]
+		for _, s := range format.Steps(r) {
+			if s.End == 0 && (!named || s.ID == step) {
+				in.stdout.Write(format.AppendStep(nil, x, &format.AcctRow{Job: r, Step: &s}, o.oneliner))
+				shown++
+			}
+		}
+	}
+	if shown == 0 && id != "" {
+		fmt.Fprintf(in.stdout, "Job step %s not found\n", id)
+		return 1
+	} else if shown == 0 {
+		fmt.Fprintln(in.stdout, "No job steps in the system")
+	}
+	return 0
+}
+
+// ping is scontrol ping: one line a controller, the leader first as the primary.
+func (in *invocation) ping(o *scontrolOptions) int {
+	var reply api.PingReply
+	begun := in.now()
+	c, err := in.connect()
+	if err == nil {
+		defer c.Close()
+		_, err = c.Ask(api.MethodPing, &api.NameQuery{}, &reply)
+	}
+	if o.json || o.yaml {
+		return in.writePing(o.yaml, &reply, in.now().Sub(begun), err)
+	}
+	if err != nil {
+		fmt.Fprintln(in.stdout, "Slurmctld(primary) at unknown is DOWN")
+		var none *api.NoAgentError
+		if errors.As(err, &none) {
+			in.errorf("%v", err)
+		}
+		return 1
+	}
+	code, role := 1, "primary"
+	for _, leader := range []bool{true, false} {
+		for _, ctl := range reply.Controllers {
+			if ctl.Leader != leader {
+				continue
+			}
+			word, name := "DOWN", ctl.Name
+			if ctl.Up {
+				word, code = "UP", 0
+			}
+			if name == "" {
+				name = ctl.Address
+			}
+			fmt.Fprintf(in.stdout, "Slurmctld(%s) at %s is %s\n", role, name, word)
+			role = "backup"
+		}
+	}
+	return code
+}
+
+// completing lists jobs that still clean up.
+func (in *invocation) completing() int {
+	var list api.JobList
+	if code := in.ask("slurm_load_jobs", api.MethodJobs, &api.JobQuery{Flags: job.Completing}, &list); code != 0 {
+		return code
+	}
+	x := in.context(list.Now, list.Cluster, false)
+	for i := range list.Jobs {
+		r := &list.Jobs[i]
+		fmt.Fprintf(in.stdout, "JobId=%d EndTime=%s CompletingTime=%s Nodes(COMPLETING)=%s\n",
+			r.ID, x.Times.Append(nil, r.Times.End, "Unknown"), slurm.AppendSpan(nil, list.Now.Unix()-r.Times.End.Unix()), r.Nodes)
+	}
+	return 0
+}
+
+// listJobs lists the jobs of a node, by default of this host.
+func (in *invocation) listJobs(words []string) int {
+	host := in.env("SLURMD_NODENAME")
+	if len(words) > 0 {
+		host = words[0]
+	} else if host == "" {
+		host, _ = os.Hostname()
+	}
+	q := &api.JobQuery{States: 1<<job.Running | 1<<job.Suspended, Flags: job.Completing, Nodes: []string{host}}
+	var list api.JobList
+	if code := in.ask("slurm_load_jobs", api.MethodJobs, q, &list); code != 0 {
+		return code
+	}
+	fmt.Fprintln(in.stdout, "JOBID")
+	for i := range list.Jobs {
+		fmt.Fprintln(in.stdout, list.Jobs[i].ID)
+	}
+	return 0
+}

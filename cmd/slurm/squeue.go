@@ -464,8 +464,43 @@ func (o *queueOptions) choose(list *api.JobList, x *format.Context) []*api.JobRe
 	return jobs
 }
 
-// listSteps is squeue --steps.
+// listSteps is squeue --steps: running steps by partition and id.
 func (o *queueOptions) listSteps(in *invocation) int {
-	in.errorf("unimplemented")
-	return 1
+	fields := format.StepFields()
+	f := o.format
+	if f == "" {
+		f = squeueSteps
+	}
+	t := format.Letters(f, fields)
+	if o.long != "" {
+		t = format.Names(o.long, fields)
+	}
+	in.unknownFields("job step", t.Unknown)
+	order, err := format.JobOrder("P,i")
+	if err != nil {
+		code, _ := in.fail("%v", err)
+		return code
+	}
+	o.query.Fields = api.JobSteps | api.JobAllocated | api.JobRequest | api.JobEnding
+	o.query.States, o.query.Flags, o.query.AnyState = 1<<job.Running|1<<job.Suspended, 0, false
+	list, code := o.load(in)
+	if code != 0 {
+		return code
+	}
+	x := in.context(list.Now, list.Cluster, o.keepUnits)
+	jobs := o.choose(list, x)
+	order.Sort(jobs, x)
+	var buf []byte
+	if !o.noHeader {
+		buf = t.AppendHead(buf)
+	}
+	for _, r := range jobs {
+		for _, s := range format.Steps(r) {
+			if s.End == 0 {
+				buf = t.AppendRow(buf, x, &format.AcctRow{Job: r, Step: &s})
+			}
+		}
+	}
+	in.stdout.Write(buf)
+	return 0
 }

@@ -59,7 +59,7 @@ func (o *acctOptions) structured(in *invocation, list *api.JobList) int {
 }
 
 // writeNodes prints scontrol show node --json.
-func (in *invocation) writeNodes(yaml bool, _ *format.Context, list *api.NodeList) int {
+func (in *invocation) writeNodes(yaml bool, list *api.NodeList) int {
 	return in.document(yaml, list.Cluster, nil, func(w *tree.Writer) { tree.Nodes(w, list) })
 }
 
@@ -69,7 +69,7 @@ func (in *invocation) writePartitions(yaml bool, x *format.Context, list *api.Pa
 }
 
 // writeReservations prints scontrol show reservation --json.
-func (in *invocation) writeReservations(yaml bool, _ *format.Context, list *api.ReservationList) int {
+func (in *invocation) writeReservations(yaml bool, list *api.ReservationList) int {
 	return in.document(yaml, list.Cluster, nil, func(w *tree.Writer) { tree.Reservations(w, list) })
 }
 
