@@ -20,6 +20,16 @@ func lookupListing(name string) func(*invocation) int {
 		return sinfo
 	case "sacct":
 		return sacct
+	case "sdiag":
+		return sdiag
+	case "sprio":
+		return sprio
+	case "sshare":
+		return sshare
+	case "sacctmgr":
+		return sacctmgr
+	case "sreport":
+		return sreport
 	}
 	return nil
 }
