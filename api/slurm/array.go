@@ -20,7 +20,13 @@ type Array struct {
 	Tasks  *bitset.Set
 	Limit  uint32 // most tasks at once, 0: no throttle
 	Bounds job.ArrayBounds
+
+	work int64 // indices named so far, repeats counted
 }
+
+// maxArrayWork bounds the indices of one list with repeats, so that a long list
+// of long ranges is not worked through.
+const maxArrayWork = 2 * (MaxArrayIndex + 1)
 
 // ParseArray reads an index list: numbers and ranges a-b[:step], separated by
 // commas, then %N for a throttle. Indices must be below max. Every error is
@@ -70,6 +76,9 @@ func (a *Array) add(part string, max int) error {
 		if step, ok = digits(stepText); !ok || step == 0 {
 			return ErrArray
 		}
+	}
+	if a.work += (hi - lo) / step; a.work > maxArrayWork {
+		return ErrArray
 	}
 	if step == 1 {
 		a.Tasks.AddRange(int(lo), int(hi)+1)

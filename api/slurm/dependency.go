@@ -112,6 +112,10 @@ func appendTarget(list []job.Dependency, kind job.DependKind, text string) ([]jo
 	if !hasTask || task == "*" {
 		return append(list, d), true
 	}
+	if n, ok := digits(task); ok {
+		d.Task = uint32(n)
+		return append(list, d), n <= MaxArrayIndex
+	}
 	tasks, err := ParseArray(task, MaxArrayIndex+1)
 	if err != nil || tasks.Limit != 0 || tasks.Tasks.Len() > maxDependencies {
 		return nil, false

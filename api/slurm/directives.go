@@ -130,16 +130,17 @@ func separatorWord(text string) (string, bool) {
 func splitDirective(text, place string) ([]string, error) {
 	var words []string
 	for {
+		whole := text
 		text = strings.TrimLeft(text, " \t\r\v\f")
 		if text == "" || text[0] == '#' {
 			return words, nil
 		}
 		if text[0] == ':' {
-			return nil, scriptError(fmt.Sprintf("%s: Unexpected `:` in [%s]", place, text))
+			return nil, scriptError(fmt.Sprintf("%s: Unexpected `:` in [%s]", place, whole))
 		}
 		word, rest, quote := directiveWord(text)
 		if quote != 0 {
-			return nil, scriptError(fmt.Sprintf("%s: Unmatched `%c` in [%s]", place, quote, text))
+			return nil, scriptError(fmt.Sprintf("%s: Unmatched `%c` in [%s]", place, quote, whole))
 		}
 		if word == "" { // a bare "" ends the line, as it does in Slurm
 			return words, nil

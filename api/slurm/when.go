@@ -156,6 +156,9 @@ func (r *timeReader) fromNow() bool {
 // span reads a count and an optional unit from p on; it returns seconds and
 // where it stopped.
 func span(text string, p int) (int64, int, bool) {
+	for p < len(text) && text[p] == ' ' {
+		p++
+	}
 	start := p
 	for p < len(text) && text[p] >= '0' && text[p] <= '9' {
 		p++
@@ -182,7 +185,7 @@ func span(text string, p int) (int64, int, bool) {
 // number reads a time of day or a date.
 func (r *timeReader) number() bool {
 	rest := r.text[r.pos:]
-	if rest[0] < '0' || rest[0] > '9' {
+	if c := at(rest, 0); c < '0' || c > '9' {
 		return false
 	}
 	if at(rest, 1) == ':' || at(rest, 2) == ':' {

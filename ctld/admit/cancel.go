@@ -73,8 +73,9 @@ func (c *canceller) choose() error {
 		}
 		return nil
 	}
+	f := &finder{root: c.root}
 	for _, text := range c.req.Jobs {
-		t, err := find(c.root, text)
+		t, err := f.find(text)
 		if err != nil {
 			return invalid(err.Error())
 		}

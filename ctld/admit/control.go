@@ -20,7 +20,7 @@ func controlJob(ctx context.Context, core service.Core, r *service.Request) erro
 	if len(req.Jobs) > maxTargets {
 		return api.Errorf(api.ErrInvalid, "more than %d jobs are named in one call", maxTargets)
 	}
-	c := &controller{core: core, r: r, req: &req, root: core.Root()}
+	c := &controller{core: core, r: r, req: &req, find: finder{root: core.Root()}}
 	var reply api.ChangeReply
 	for i, text := range req.Jobs {
 		failure, err := c.one(ctx, text, i)
@@ -39,12 +39,12 @@ type controller struct {
 	core service.Core
 	r    *service.Request
 	req  *api.ControlRequest
-	root *state.Root
+	find finder
 }
 
 // one applies the verb to one name; failure is Slurm's text.
 func (c *controller) one(ctx context.Context, text string, n int) (failure string, err error) {
-	t, err := find(c.root, text)
+	t, err := c.find.find(text)
 	if err != nil || len(t.records) == 0 {
 		return slurm.TextNoSuchJob, nil
 	}

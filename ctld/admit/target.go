@@ -1,6 +1,8 @@
 package admit
 
 import (
+	"errors"
+
 	"muster/api/slurm"
 	"muster/internal/bitset"
 	"muster/job"
@@ -15,11 +17,26 @@ type target struct {
 	state   state.Target
 }
 
+// maxTaskWork bounds the array indices that one call may name, in steps of work.
+const maxTaskWork = 64 << 20
+
+// finder looks the names of one call up and counts what that costs.
+type finder struct {
+	root *state.Root
+	work int
+}
+
 // find looks a job's name up. No records: there is no such job in memory.
-func find(root *state.Root, text string) (target, error) {
+func (f *finder) find(text string) (target, error) {
+	root := f.root
 	n, err := slurm.ParseJobName(text)
 	if err != nil {
 		return target{}, err
+	}
+	if n.Tasks != nil {
+		if f.work += n.Tasks.Max()/64 + n.Tasks.Len(); f.work > maxTaskWork {
+			return target{}, errors.New("the call names too many array tasks: name fewer, or whole arrays")
+		}
 	}
 	t := target{name: text, state: state.Target{Job: n.ID, Tasks: n.Tasks}}
 	switch {

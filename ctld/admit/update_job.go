@@ -31,8 +31,11 @@ func updateJob(ctx context.Context, core service.Core, r *service.Request) error
 		return api.Errorf(api.ErrInvalid, "more than %d jobs are named in one call", maxTargets)
 	}
 	var reply api.ChangeReply
+	work := 0
 	for i, name := range names {
-		text, err := updateOne(ctx, core, r, name, fields, i)
+		f := &finder{root: core.Root(), work: work}
+		text, err := updateOne(ctx, core, r, f, name, fields, i)
+		work = f.work
 		if err != nil {
 			return err
 		}
@@ -56,9 +59,9 @@ func splitTarget(pairs []api.Pair, name string) (targets []string, rest []api.Pa
 }
 
 // updateOne changes one job, or all records of one name; failure is Slurm's text.
-func updateOne(ctx context.Context, core service.Core, r *service.Request, name string, fields []api.Pair, n int) (failure string, err error) {
-	root := core.Root()
-	t, err := find(root, name)
+func updateOne(ctx context.Context, core service.Core, r *service.Request, f *finder, name string, fields []api.Pair, n int) (failure string, err error) {
+	root := f.root
+	t, err := f.find(name)
 	switch {
 	case err != nil || len(t.records) == 0:
 		return slurm.TextNoSuchJob, nil
