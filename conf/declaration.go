@@ -9,26 +9,25 @@ import (
 
 // Declaration is what a node says it has in place of what its host has: in
 // throw-away clusters many nodes share one host. `muster dev` writes it as JSON and
-// `musterd noded --declare` reads it. Zero values are taken from the host.
+// `musterd noded --declare` reads it.
 type Declaration struct {
-	HostName       string           `json:"hostname,omitempty"` // for the node's jobs, in a name space of their own; needs root
-	Boards         uint16           `json:"boards,omitempty"`
-	Sockets        uint16           `json:"sockets,omitempty"`
-	CoresPerSocket uint16           `json:"cores_per_socket,omitempty"`
-	ThreadsPerCore uint16           `json:"threads_per_core,omitempty"`
-	CPUs           uint32           `json:"cpus,omitempty"`
-	MemoryMB       uint64           `json:"memory_mb,omitempty"`
-	TmpDiskMB      uint64           `json:"tmp_disk_mb,omitempty"`
-	Devices        []DeclaredDevice `json:"devices,omitempty"`
-	Real           bool             `json:"real,omitempty"` // bind jobs to the host's own CPUs
+	Sockets        uint32         `json:"sockets"`
+	CoresPerSocket uint32         `json:"cores_per_socket"`
+	Threads        uint32         `json:"threads"`   // of a core
+	MemoryMB       uint64         `json:"memory_mb"` // 0: the host's
+	TmpDiskMB      uint64         `json:"tmp_disk"`  // MB; 0: the host's
+	Gres           []DeclaredGres `json:"gres,omitempty"`
+	Real           bool           `json:"real,omitempty"`     // bind jobs to the host's own CPUs
+	HostName       string         `json:"hostname,omitempty"` // for jobs, in a name space of their own; needs root
 }
 
-// DeclaredDevice is one device with a number.
-type DeclaredDevice struct {
-	Name  string `json:"name"`
-	Type  string `json:"type,omitempty"`
-	Index int    `json:"index"`
-	File  string `json:"file,omitempty"`
+// DeclaredGres is one kind of device of a declaration, numbered after those of the
+// same name before it.
+type DeclaredGres struct {
+	Name  string   `json:"name"`
+	Type  string   `json:"type,omitempty"`
+	Count uint32   `json:"count,omitempty"` // 0: as many as there are files
+	Files []string `json:"files,omitempty"` // one for each device, or none
 }
 
 // LoadDeclaration reads a declaration; a key that it does not know is an error.

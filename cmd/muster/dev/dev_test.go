@@ -195,7 +195,7 @@ func TestDeclarationAndDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"cpus": 8`, `"memory_mb": 4000`, filepath.Join(dir, "dev", "n2", "gpu2")} {
+	for _, want := range []string{`"cores_per_socket": 8`, `"memory_mb": 4000`, filepath.Join(dir, "dev", "n2", "gpu2")} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the declaration lacks %s:\n%s", want, text)
 		}

@@ -116,9 +116,9 @@ func (c *Cluster) declare(file *conf.File) error {
 			return fmt.Errorf("devices of node %s: %w", n.Name, err)
 		}
 		d := conf.Declaration{
-			Boards: n.Declared.Boards, Sockets: n.Declared.Sockets, CoresPerSocket: n.Declared.CoresPerSocket,
-			ThreadsPerCore: n.Declared.ThreadsPerCore, CPUs: n.Declared.CPUs, MemoryMB: n.Declared.MemoryMB,
-			TmpDiskMB: n.Declared.TmpDiskMB, Devices: devices, Real: file.Nodes[i].Real,
+			Sockets: uint32(n.Declared.Sockets), CoresPerSocket: uint32(n.Declared.CoresPerSocket),
+			Threads: uint32(n.Declared.ThreadsPerCore), MemoryMB: n.Declared.MemoryMB, TmpDiskMB: n.Declared.TmpDiskMB,
+			Gres: devices, Real: file.Nodes[i].Real,
 		}
 		if os.Geteuid() == 0 {
 			d.HostName = n.Name
@@ -136,8 +136,8 @@ func (c *Cluster) declare(file *conf.File) error {
 
 // makeDevices makes a file below Dir for each device of a node: as root a device
 // that is like /dev/null, so that device rules hold for it, else an empty file.
-func (c *Cluster) makeDevices(n partition.Node) ([]conf.DeclaredDevice, error) {
-	var out []conf.DeclaredDevice
+func (c *Cluster) makeDevices(n partition.Node) ([]conf.DeclaredGres, error) {
+	var out []conf.DeclaredGres
 	dir := c.path("dev", n.Name)
 	for _, d := range n.Gres.Devices {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -147,7 +147,7 @@ func (c *Cluster) makeDevices(n partition.Node) ([]conf.DeclaredDevice, error) {
 		if err := makeDevice(path, uint32(len(out))); err != nil {
 			return nil, err
 		}
-		out = append(out, conf.DeclaredDevice{Name: d.Name, Type: d.Type, Index: d.Index, File: path})
+		out = append(out, conf.DeclaredGres{Name: d.Name, Type: d.Type, Files: []string{path}})
 	}
 	return out, nil
 }
