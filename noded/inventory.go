@@ -1,9 +1,7 @@
 package noded
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/api/pb"
+	"muster/conf"
 )
 
 // inventory is what the node has.
@@ -23,6 +22,7 @@ type inventory struct {
 	Sockets, CoresPerSocket, ThreadsPerCore uint32
 	MemoryMB, TmpDiskMB                     uint64
 	Devices                                 []device
+	HostName                                string  // declared; "" if none is
 	Cores                                   [][]int // CPU numbers of each core; nil where the declaration is not the machine
 }
 
@@ -31,41 +31,6 @@ type device struct {
 	Name, Type string
 	Index      uint32
 	File       string // "" if it is only counted
-}
-
-// Declaration is the file that says what a node has instead of the machine.
-type Declaration struct {
-	Sockets        uint32         `json:"sockets"`
-	CoresPerSocket uint32         `json:"cores_per_socket"`
-	Threads        uint32         `json:"threads"` // per core
-	MemoryMB       uint64         `json:"memory_mb"`
-	TmpDiskMB      uint64         `json:"tmp_disk"` // MB
-	Gres           []DeclaredGres `json:"gres"`
-	Real           bool           `json:"real"` // jobs are bound to the machine's CPUs
-	HostName       string         `json:"hostname"`
-}
-
-// DeclaredGres is one kind of device of a declaration.
-type DeclaredGres struct {
-	Name  string   `json:"name"`
-	Type  string   `json:"type"`
-	Count uint32   `json:"count"` // 0: as many as there are files
-	Files []string `json:"files"` // one for each device, or none
-}
-
-// ReadDeclaration reads a declaration. A key that it does not know is an error.
-func ReadDeclaration(file string) (*Declaration, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("declaration of the node: %w", err)
-	}
-	d := new(Declaration)
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(d); err != nil {
-		return nil, fmt.Errorf("declaration of the node %s: %w", file, err)
-	}
-	return d, nil
 }
 
 // takeInventory reads the declaration, or looks at the machine.
@@ -77,13 +42,14 @@ func takeInventory(declare, dataDir string) (*inventory, error) {
 	if declare == "" {
 		return machine, nil
 	}
-	d, err := ReadDeclaration(declare)
+	d, err := conf.LoadDeclaration(declare)
 	if err != nil {
 		return nil, err
 	}
 	v := &inventory{
 		Sockets: max(d.Sockets, 1), CoresPerSocket: max(d.CoresPerSocket, 1), ThreadsPerCore: max(d.Threads, 1),
 		MemoryMB: cmp.Or(d.MemoryMB, machine.MemoryMB), TmpDiskMB: cmp.Or(d.TmpDiskMB, machine.TmpDiskMB),
+		HostName: d.HostName,
 	}
 	if d.Real {
 		if n := v.Sockets * v.CoresPerSocket; int(n) > len(machine.Cores) {
@@ -101,7 +67,7 @@ func takeInventory(declare, dataDir string) (*inventory, error) {
 }
 
 // add adds the devices of one kind, numbered after those of the same name.
-func (v *inventory) add(g DeclaredGres) {
+func (v *inventory) add(g conf.DeclaredGres) {
 	var next uint32
 	for _, d := range v.Devices {
 		if d.Name == g.Name {

@@ -130,6 +130,9 @@ func open(cfg Config) (*Node, error) {
 	if n.found, err = takeInventory(cfg.Declare, cfg.DataDir); err != nil {
 		return nil, err
 	}
+	if n.cfg.HostName == "" {
+		n.cfg.HostName = n.found.HostName
+	}
 	// Users pass through these directories to their scripts.
 	for dir, mode := range map[string]os.FileMode{"": 0o711, "spool": 0o711, "launches": 0o700} {
 		name := filepath.Join(cfg.DataDir, dir)

@@ -1,0 +1,56 @@
+package noded
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"muster/api/pb"
+	"muster/job"
+)
+
+// BenchmarkLaunch runs b.N trivial jobs, all asked for at once, and reports what
+// the daemons cost: CPU of the shepherd, and of this process, which is the node
+// daemon together with the test's controller.
+func BenchmarkLaunch(b *testing.B) {
+	s := newSite(b)
+	s.launch(1, "true", stdout("/dev/null"))
+	s.released(1)
+	var all []*pb.Launch
+	for i := range b.N {
+		all = append(all, s.launchOf(uint32(i+2), "true", stdout("/dev/null"), func(l *pb.Launch, _ *job.Request) { l.Part.MemoryMb = 100 }))
+	}
+	own, shep := ownCPU(b), cpuOf(b, s.shepherdPID())
+	b.ResetTimer()
+	for _, l := range all {
+		s.tell(&pb.ToNode{Desired: &pb.Desired{Launch: []*pb.Launch{l}}})
+	}
+	s.wait("all ends", func() bool { return len(s.reports) >= b.N+1 })
+	b.StopTimer()
+	b.ReportMetric(float64(ownCPU(b)-own)/float64(b.N)/1e6, "noded-ms/job")
+	b.ReportMetric(float64(cpuOf(b, s.shepherdPID())-shep)/float64(b.N)/1e6, "shepherd-ms/job")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+func ownCPU(b *testing.B) time.Duration {
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+}
+
+// cpuOf is the CPU time of a process without its children, in clock ticks of 10 ms.
+func cpuOf(b *testing.B, pid int) time.Duration {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
