@@ -23,6 +23,17 @@ finish() {
 }
 trap finish EXIT INT TERM
 
+# until_true waits up to ten seconds for a condition.
+until_true() {
+	tries=100
+	until "$@" || [ "$tries" = 0 ]; do
+		sleep 0.1
+		tries=$((tries - 1))
+	done
+}
+queue_filled() { [ "$(squeue -h | wc -l)" -ge 3 ]; }
+hello_said() { [ -s hello.txt ]; }
+
 say() { printf '\n== %s\n' "$*"; }
 show() {
 	printf '\n$ %s\n' "$*"
@@ -43,15 +54,14 @@ for example in timelimit pi nodes python gpu memory; do
 	pids="$pids $example:$!"
 done
 
+until_true queue_filled
+show squeue
+
 say "a job by hand, while they run"
 show sbatch --job-name=hello --output=hello.txt --wrap 'echo "hello from job $SLURM_JOB_ID on $SLURMD_NODENAME"'
-show squeue
-tries=100
-until [ -s hello.txt ] || [ "$tries" = 0 ]; do
-	sleep 0.1
-	tries=$((tries - 1))
-done
+until_true hello_said
 show cat hello.txt
+show scontrol show job "$(sacct -X -n -P -o JobID --name hello)"
 
 bad=0
 for pair in $pids; do
