@@ -64,7 +64,7 @@ func parseItem(text, name string) (Item, string) {
 		it.Name, fields = fields[0], fields[1:]
 	}
 	if !word(it.Name) {
-		return it, "a name has letters, digits, _, - and . and is not empty"
+		return it, "a name has letters, digits, _, - and ., and begins with none of the last two"
 	}
 	if len(fields) > 2 {
 		return it, "write it as name:type:count"
@@ -106,7 +106,7 @@ func parseCount(s string) (uint64, bool) {
 
 // word tells whether s may be a name or a type.
 func word(s string) bool {
-	if s == "" || len(s) > 64 {
+	if s == "" || len(s) > 64 || s[0] == '-' || s[0] == '.' {
 		return false
 	}
 	for _, c := range []byte(s) {

@@ -55,13 +55,14 @@ func NewNeed(r *job.Request, p *Partition, pol *Policy) *Need {
 	n.Whole = r.Place.Sharing == job.Exclusive || n.CoreSpec > 0 || s.ThreadSpec > 0 ||
 		strings.EqualFold(p.OverSubscribe, "EXCLUSIVE")
 	n.setGres(&r.Gres, s)
-	n.setNodes(s)
+	n.setNodes(s, len(r.Place.Nodes))
 	n.limitPerCPU(p, pol)
 	return n
 }
 
-// setNodes settles how node and task counts bound each other.
-func (n *Need) setNodes(s *job.Size) {
+// setNodes settles how node and task counts bound each other; named is the length
+// of --nodelist, whose nodes are all wanted when -N does not say otherwise.
+func (n *Need) setNodes(s *job.Size, named int) {
 	if gpus := n.Gres.Job.Count("gpu"); n.Tasks == 0 && n.TasksPerGPU > 0 && gpus > 0 && gpus < 1<<20 {
 		n.Tasks = int(gpus) * n.TasksPerGPU
 	}
@@ -69,8 +70,9 @@ func (n *Need) setNodes(s *job.Size) {
 		if n.Tasks > 0 && n.PerNode > 0 {
 			n.MinNodes = (n.Tasks + n.PerNode - 1) / n.PerNode
 		}
+		n.MinNodes = max(n.MinNodes, named)
 		if n.Tasks == 0 && zero(n.Gres.Job) {
-			n.MaxNodes = 1
+			n.MaxNodes = n.MinNodes
 		}
 	}
 	if n.Tasks > 0 && n.MaxNodes > n.Tasks {

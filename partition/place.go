@@ -123,15 +123,39 @@ func (pl *Placer) placeOn(n *Need, cands []Candidate, low, high int) ([]Placed, 
 			return nil, false
 		}
 	}
-	slices.SortStableFunc(pl.order, func(a, b int) int { return cmp.Compare(first(cands[b]), first(cands[a])) })
-	if placed, ok := pl.pick(n, cands, low, high); ok || high == 0 {
-		return placed, ok
+	if high == 1 {
+		return pl.one(n, cands)
 	}
-	// In order of preference the nodes were too small for so few: the largest first.
-	slices.SortStableFunc(pl.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(first(cands[b]), first(cands[a])), cmp.Compare(pl.caps[b], pl.caps[a]))
-	})
-	return pl.pick(n, cands, low, high)
+	prefer := func(better func(i int) int64) ([]Placed, bool) {
+		slices.SortStableFunc(pl.order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(first(cands[b]), first(cands[a])), cmp.Compare(better(b), better(a)))
+		})
+		return pl.pick(n, cands, low, high)
+	}
+	placed, ok := prefer(func(int) int64 { return 0 })
+	if !ok && high > 0 { // in order of preference the nodes were too small for so few
+		placed, ok = prefer(func(i int) int64 { return int64(pl.caps[i]) })
+		if !ok && !zero(n.Gres.Job) {
+			placed, ok = prefer(func(i int) int64 { return onHost(n.Gres.Job[0], &cands[i]) })
+		}
+	}
+	return placed, ok
+}
+
+// one places on a single node: the first that suffices.
+func (pl *Placer) one(n *Need, cands []Candidate) ([]Placed, bool) {
+	required := slices.IndexFunc(cands, func(c Candidate) bool { return c.Required })
+	list := slices.Clone(pl.order)
+	for _, i := range list {
+		if required >= 0 && (i != required || slices.ContainsFunc(cands[i+1:], func(c Candidate) bool { return c.Required })) {
+			continue
+		}
+		pl.order = append(pl.order[:0], i)
+		if placed, ok := pl.pick(n, cands, 1, 1); ok {
+			return placed, true
+		}
+	}
+	return nil, false
 }
 
 func first(c Candidate) int {

@@ -17,14 +17,16 @@ const arrayPlanned = 10
 // Plan decides which waiting jobs start now and when the others may. Jobs are
 // looked at by partition tier, then priority, then id. A job that cannot start
 // is given the earliest stretch of time that is free for it, which jobs behind it
-// cannot take (conservative backfill), for the first jobs in order.
+// cannot take (conservative backfill), for the first jobs in order and while the
+// budget's steps last. Every waiting job gets a start or a verdict, unless the plan
+// is cut because it has as many starts as it may.
 func (v *View) Plan(now job.Time, b Budget) *Plan {
 	if b.Planned == 0 {
 		b.Planned = DefaultPlanned
 	}
 	c := newCycle(v, now, b)
 	for _, e := range c.order() {
-		if c.spent() || b.Starts > 0 && len(c.plan.Starts) >= b.Starts {
+		if b.Starts > 0 && len(c.plan.Starts) >= b.Starts {
 			c.plan.Cut = true
 			break
 		}
@@ -275,7 +277,7 @@ func (c *cycle) plannedStarts(j *job.Job, t *trial) *spot {
 	}
 	var first *spot
 	for range n {
-		if c.planned >= c.budget.Planned {
+		if c.planned >= c.budget.Planned || c.spent() {
 			break
 		}
 		p, ok := c.soonest(t)

@@ -6,10 +6,10 @@ import (
 	"muster/job"
 )
 
-// Budget bounds one cycle, counted in steps (one look at one stretch of one
-// node group), so that a cycle can be recorded and replayed bit for bit.
+// Budget bounds one cycle, counted in steps (one look at one stretch of time of
+// one node), so that a cycle can be recorded and replayed bit for bit.
 type Budget struct {
-	Steps  int // 0: no bound
+	Steps  int // after so many no more starts are planned for later; 0: no bound
 	Starts int // most starts in one plan, 0: no bound
 	// Planned is the most planned starts that waiting jobs get; 0 is
 	// DefaultPlanned, below 0 is none.
@@ -23,7 +23,7 @@ type Plan struct {
 	Verdicts []Verdict // for each waiting job that was looked at and not started
 	Expired  []job.ID  // waiting jobs that can no longer end before their deadline
 	Steps    int
-	Cut      bool // the budget ended it; the next cycle goes on there
+	Cut      bool // it has as many starts as it may; the next cycle goes on there
 }
 
 // Start is one job to start now.

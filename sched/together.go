@@ -84,7 +84,7 @@ func (c *cycle) startAll(w *Waiting, trials []*trial, spots []spot) (Why, bool) 
 
 // planAll keeps room for all components at the earliest common moment.
 func (c *cycle) planAll(trials []*trial, v *Verdict) {
-	if c.planned >= c.budget.Planned {
+	if c.planned >= c.budget.Planned || c.spent() {
 		return
 	}
 	from := c.now

@@ -18,6 +18,13 @@ type world struct {
 	View
 	now  job.Time
 	next job.ID
+	runs []ran
+}
+
+// ran is a start with its end.
+type ran struct {
+	Start
+	until job.Time
 }
 
 // newWorld makes nodes n1, n2, … of so many cores and 4000 MB in a partition
@@ -105,29 +112,52 @@ func (w *world) run(s Start) {
 	if s.Limit != job.Unlimited {
 		until = w.now + job.Time(s.Limit)*minute
 	}
+	w.runs = append(w.runs, ran{s, until})
+	w.hold(&w.runs[len(w.runs)-1])
+}
+
+func (w *world) hold(s *ran) {
 	for i := range s.Alloc.Nodes {
 		share := &s.Alloc.Nodes[i]
 		n := &w.Nodes[share.Node-1]
-		n.Busy = n.Busy.Clone()
-		n.Busy.Union(share.Cores)
-		n.Holds = append(slices.Clone(n.Holds), Hold{Job: s.Job, Until: until, Room: n.Host.Of(share)})
-		held := make([]*bitset.Set, len(n.Host.Kinds))
-		for k := range held {
-			held[k] = &bitset.Set{}
-			if k < len(n.Held) {
-				held[k].Union(n.Held[k])
-			}
-			for _, d := range share.Devices {
-				if d.Name == n.Host.Kinds[k].Name && d.Type == n.Host.Kinds[k].Type {
-					held[k].Union(d.Index)
-				}
-			}
-		}
-		n.Held = held
+		n.Holds = append(slices.Clone(n.Holds), Hold{Job: s.Job, Until: s.until, Room: n.Host.Of(share)})
+		n.hold(share)
 	}
 	if len(s.Alloc.Licenses) > 0 {
-		w.LicenseHolds = append(w.LicenseHolds, LicenseHold{Job: s.Job, Until: until, Licenses: s.Alloc.Licenses})
+		w.LicenseHolds = append(w.LicenseHolds, LicenseHold{Job: s.Job, Until: s.until, Licenses: s.Alloc.Licenses})
 	}
+}
+
+// expire ends the jobs whose limit has passed.
+func (w *world) expire() {
+	w.runs = slices.DeleteFunc(w.runs, func(s ran) bool { return s.until != 0 && s.until <= w.now })
+	for i := range w.Nodes {
+		n := &w.Nodes[i]
+		n.Holds, n.Busy, n.Held = nil, &bitset.Set{}, nil
+	}
+	w.LicenseHolds = nil
+	for i := range w.runs {
+		w.hold(&w.runs[i])
+	}
+}
+
+// hold counts the cores and devices of a share as held.
+func (n *Node) hold(share *job.Share) {
+	n.Busy = n.Busy.Clone()
+	n.Busy.Union(share.Cores)
+	held := make([]*bitset.Set, len(n.Host.Kinds))
+	for k := range held {
+		held[k] = &bitset.Set{}
+		if k < len(n.Held) {
+			held[k].Union(n.Held[k])
+		}
+		for _, d := range share.Devices {
+			if d.Name == n.Host.Kinds[k].Name && d.Type == n.Host.Kinds[k].Type {
+				held[k].Union(d.Index)
+			}
+		}
+	}
+	n.Held = held
 }
 
 func (w *world) plan() *Plan { return w.Plan(w.now, Budget{}) }
