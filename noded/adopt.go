@@ -65,17 +65,13 @@ func (n *Node) startShepherd() error {
 
 // adopt takes over what the daemon before left: jobs that the shepherd has,
 // records of jobs that it never got, and jobs whose shepherd has died.
-func (n *Node) adopt(ctx context.Context, w *shepherd.Welcome) error {
-	records, err := n.readRecords()
-	if err != nil {
-		return err
-	}
+func (n *Node) adopt(ctx context.Context, w *shepherd.Welcome) {
 	held := map[shepherd.Key]int{}
 	for _, r := range w.Running {
 		held[r.Key] = r.PID
 	}
 	known := map[shepherd.Key]bool{}
-	for _, r := range records {
+	for _, r := range n.left {
 		k := keyOf(r.Launch.Attempt)
 		known[k] = true
 		if r.Launch.BootId != n.boot || r.Launch.JournalId != n.journal.id {
@@ -100,7 +96,7 @@ func (n *Node) adopt(ctx context.Context, w *shepherd.Welcome) error {
 			n.client.Signal(&shepherd.Signal{Key: r.Key, Number: uint32(unix.SIGKILL), Group: true})
 		}
 	}
-	return nil
+	n.left = nil
 }
 
 // adoptOne takes over one attempt of this boot.

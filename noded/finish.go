@@ -50,14 +50,19 @@ func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
 		if !o.quiet {
 			r.Ended, r.Failed = !o.failed, o.failed
 			r.ExitCode, r.ExitSignal, r.Detail = o.code, o.signal, o.detail
-			r.Usage = n.usageOf(a, o)
 		}
 		if a.box == nil {
 			n.release(ctx, a, r)
 			return
 		}
-		r.Oom = a.box.Final().OOMKills > 0
+		used := a.box.Final()
+		r.Oom = used.OOMKills > 0
+		if r.Ended {
+			r.Usage = usageOf(a, o, used)
+		}
+		n.disk.Lock()
 		err := a.box.Remove()
+		n.disk.Unlock()
 		if errors.Is(err, cgroup.ErrBusy) {
 			// Of the attempt something lives on. The job has ended; its share of
 			// the node is given back when all is gone.
@@ -102,12 +107,10 @@ func (n *Node) clear(ctx context.Context, a *attempt) error {
 
 // usageOf is what an attempt used: the box knows all its processes, the exit
 // record only those that were waited for.
-func (n *Node) usageOf(a *attempt, o *outcome) *pb.Usage {
+func usageOf(a *attempt, o *outcome, used cgroup.Stats) *pb.Usage {
 	u := &pb.Usage{UserUs: o.usage.UserUs, SystemUs: o.usage.SystemUs, MaxRssKb: max(o.usage.MaxRssKb, a.usage.MaxRssKb)}
-	if a.box != nil {
-		if s := a.box.Final(); s.UserUS+s.SystemUS > 0 {
-			u.UserUs, u.SystemUs = s.UserUS, s.SystemUS
-		}
+	if used.UserUS+used.SystemUS > 0 {
+		u.UserUs, u.SystemUs = used.UserUS, used.SystemUS
 	}
 	return u
 }

@@ -76,7 +76,7 @@ type ready struct {
 func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 	l := a.launch
 	if !l.Batch {
-		return &ready{}, n.writeRecord(a.key, record{Index: a.index, Launch: l})
+		return &ready{}, n.records.add(record{Index: a.index, Launch: l})
 	}
 	if err := n.knownUser(ctx, l.Uid); err != nil {
 		return nil, err
@@ -93,11 +93,13 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 	if err != nil {
 		return nil, fmt.Errorf("environment: %w", err)
 	}
+	n.disk.Lock()
+	defer n.disk.Unlock()
 	name, err := n.writeScript(l, script)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.writeRecord(a.key, record{Instance: a.instance, Index: a.index, Launch: l}); err != nil {
+	if err := n.records.add(record{Instance: a.instance, Index: a.index, Launch: l}); err != nil {
 		return nil, err
 	}
 	b, err := n.newBox(a.key, n.limits(l))
@@ -209,12 +211,13 @@ func (n *Node) environment(l *pb.Launch, req *job.Request, base []byte) []byte {
 	env := slurm.BatchEnv(j, slurm.SplitEnvironment(base))
 	var b []byte
 	for _, e := range env {
-		if strings.HasPrefix(e, "MUSTER_SOCKET=") || strings.HasPrefix(e, shepherd.PIDVariable+"=") {
+		if strings.HasPrefix(e, "MUSTER_SOCKET=") || strings.HasPrefix(e, "MUSTER_BOOT_ID=") || strings.HasPrefix(e, shepherd.PIDVariable+"=") {
 			continue
 		}
 		b = append(append(b, e...), 0)
 	}
 	b = append(append(b, "MUSTER_SOCKET="+n.cfg.Socket...), 0)
+	b = append(append(b, "MUSTER_BOOT_ID="+n.boot...), 0) // which life of the node this attempt belongs to
 	return b
 }
 

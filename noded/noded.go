@@ -51,6 +51,8 @@ type Node struct {
 	boot    string
 	started time.Time
 	journal *journal
+	records *records
+	left    []record     // that the daemon before left
 	tree    *cgroup.Tree // nil: no control groups
 	procs   *procs       // instead of them
 	names   *nss.Resolver
@@ -61,6 +63,10 @@ type Node struct {
 	todo    chan func()   // for the loop
 	workers chan struct{} // bounds the work under way beside the loop
 	busy    sync.WaitGroup
+	// disk is held for work on the node's own directories and control groups:
+	// the kernel lets threads that meet in one directory spin, which cost twice
+	// the work itself.
+	disk sync.Mutex
 
 	// Owned by the loop.
 	attempts map[shepherd.Key]*attempt
@@ -100,6 +106,7 @@ func Run(ctx context.Context, cfg Config) error {
 	n.drain()
 	stopWriting()
 	journalDone.Wait()
+	n.records.close()
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("node %s: %w", cfg.Name, err)
 	}
@@ -134,13 +141,17 @@ func open(cfg Config) (*Node, error) {
 		n.cfg.HostName = n.found.HostName
 	}
 	// Users pass through these directories to their scripts.
-	for dir, mode := range map[string]os.FileMode{"": 0o711, "spool": 0o711, "launches": 0o700} {
+	for dir, mode := range map[string]os.FileMode{"": 0o711, "spool": 0o711} {
 		name := filepath.Join(cfg.DataDir, dir)
 		if err := errors.Join(os.MkdirAll(name, mode), os.Chmod(name, mode)); err != nil {
 			return nil, err
 		}
 	}
 	if n.journal, err = openJournal(cfg.DataDir); err != nil {
+		return nil, err
+	}
+	if n.records, n.left, err = openRecords(cfg.DataDir); err != nil {
+		n.journal.db.Close()
 		return nil, err
 	}
 	n.openTree()
@@ -183,9 +194,7 @@ func (n *Node) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := n.adopt(ctx, welcome); err != nil {
-		return err
-	}
+	n.adopt(ctx, welcome)
 	n.link = newLink(n)
 	var loops sync.WaitGroup
 	loops.Go(func() { n.listen(ctx, n.client) })

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 
@@ -14,48 +15,77 @@ import (
 	"muster/noded/shepherd"
 )
 
-// A launch record is a file that is written before a job is handed to the
-// shepherd and removed when the job's last report is in the journal. A daemon
-// that starts finds in them what its predecessor launched.
+// A launch record is written before a job is handed to the shepherd, and struck
+// out when the job's last report is in the journal. A daemon that starts finds in
+// them what its predecessor launched.
 //
-// They are not synced: what a crash of the machine takes away it makes void too,
-// since a record counts only for the boot that it names.
+// They are appended to one file and not synced: what a crash of the machine takes
+// away it makes void too, since a record counts only for the boot that it names.
+// A file for each job would cost ten times the CPU.
+type records struct {
+	name string
 
-// record is the content of a launch record.
+	mu   sync.Mutex
+	file *os.File
+	size int
+	live map[shepherd.Key][]byte // frames, for writing the file anew
+}
+
+// record is what is kept of a launch.
 type record struct {
 	Instance string // of the shepherd that got the job; "" if none did
 	Index    uint64 // of the message that asked for it
 	Launch   *pb.Launch
 }
 
-func (n *Node) recordName(k shepherd.Key) string {
-	return filepath.Join(n.cfg.DataDir, "launches", k.String())
+// rewriteSize is how long the file may grow before it is written anew.
+const rewriteSize = 4 << 20
+
+// The kinds of entries.
+const (
+	recordLaunch = 1
+	recordStruck = 2
+)
+
+// openRecords reads the file and returns the records that are not struck out. An
+// entry that was cut off by a crash of the machine ends the file.
+func openRecords(dir string) (*records, []record, error) {
+	r := &records{name: filepath.Join(dir, "launches"), live: map[shepherd.Key][]byte{}}
+	b, err := os.ReadFile(r.name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("launch records: %w", err)
+	}
+	kept := map[shepherd.Key]record{}
+	for len(b) >= 5 {
+		n := int(binary.BigEndian.Uint32(b))
+		if n < 1 || n > len(b)-4 {
+			break
+		}
+		frame := b[:4+n]
+		b = b[4+n:]
+		one, err := parseRecord(frame[5:])
+		if err != nil {
+			break
+		}
+		k := keyOf(one.Launch.Attempt)
+		if frame[4] == recordStruck {
+			delete(kept, k)
+			delete(r.live, k)
+			continue
+		}
+		kept[k], r.live[k] = one, frame
+	}
+	if err := r.rewrite(); err != nil {
+		return nil, nil, err
+	}
+	out := make([]record, 0, len(kept))
+	for _, one := range kept {
+		out = append(out, one)
+	}
+	return r, out, nil
 }
 
-// writeRecord writes a launch record. The script and environment are not in it.
-func (n *Node) writeRecord(k shepherd.Key, r record) error {
-	slim := &pb.Launch{Attempt: r.Launch.Attempt, BootId: r.Launch.BootId, JournalId: r.Launch.JournalId,
-		Batch: r.Launch.Batch, Uid: r.Launch.Uid, User: r.Launch.User, EndMs: r.Launch.EndMs, Signal: r.Launch.Signal,
-		Part: r.Launch.Part, StartMs: r.Launch.StartMs, Info: &pb.JobInfo{TimeZone: r.Launch.GetInfo().GetTimeZone()}}
-	body, err := proto.Marshal(slim)
-	if err != nil {
-		return fmt.Errorf("launch record of job %s: %w", k, err)
-	}
-	b := binary.BigEndian.AppendUint64(nil, r.Index)
-	b = append(b, byte(len(r.Instance)))
-	b = append(b, r.Instance...)
-	b = append(b, body...)
-	if err := os.WriteFile(n.recordName(k), b, 0o600); err != nil {
-		return fmt.Errorf("launch record of job %s: %w", k, err)
-	}
-	return nil
-}
-
-func readRecord(name string) (record, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return record{}, err
-	}
+func parseRecord(b []byte) (record, error) {
 	if len(b) < 9 || len(b) < 9+int(b[8]) {
 		return record{}, errors.New("cut off")
 	}
@@ -69,36 +99,97 @@ func readRecord(name string) (record, error) {
 	return r, nil
 }
 
-// readRecords reads all launch records. One that can't be read was cut off by a
-// crash of the machine; it is removed and named in the log.
-func (n *Node) readRecords() ([]record, error) {
-	dir := filepath.Join(n.cfg.DataDir, "launches")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("launch records: %w", err)
-	}
-	var out []record
-	for _, e := range entries {
-		r, err := readRecord(filepath.Join(dir, e.Name()))
-		if err != nil {
-			n.log.Warn("launch record is of no use and is removed", "record", e.Name(), "err", err)
-			os.Remove(filepath.Join(dir, e.Name()))
-			continue
-		}
-		out = append(out, r)
-	}
-	return out, nil
+func frameOf(kind byte, r record) ([]byte, error) {
+	b := append(make([]byte, 4), kind)
+	b = binary.BigEndian.AppendUint64(b, r.Index)
+	b = append(append(b, byte(len(r.Instance))), r.Instance...)
+	b, err := proto.MarshalOptions{}.MarshalAppend(b, r.Launch)
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b, err
 }
+
+// add writes a record. Script, environment and request are not in it.
+func (r *records) add(one record) error {
+	l := one.Launch
+	one.Launch = &pb.Launch{Attempt: l.Attempt, BootId: l.BootId, JournalId: l.JournalId, Batch: l.Batch, Uid: l.Uid,
+		EndMs: l.EndMs, Signal: l.Signal, StartMs: l.StartMs, Info: &pb.JobInfo{TimeZone: l.GetInfo().GetTimeZone()},
+		Part: &pb.Part{MemoryMb: l.GetPart().GetMemoryMb()}}
+	b, err := frameOf(recordLaunch, one)
+	if err != nil {
+		return fmt.Errorf("launch record of job %d: %w", l.Attempt.Job, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.live[keyOf(l.Attempt)] = b
+	return r.write(b)
+}
+
+// strike strikes a record out.
+func (r *records) strike(k shepherd.Key) error {
+	b, err := frameOf(recordStruck, record{Launch: &pb.Launch{Attempt: attemptOf(k)}})
+	if err != nil {
+		return fmt.Errorf("launch record of job %s: %w", k, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.live[k] == nil {
+		return nil
+	}
+	delete(r.live, k)
+	return r.write(b)
+}
+
+// write appends an entry, or writes the file anew; the caller holds the lock.
+func (r *records) write(b []byte) error {
+	if r.size+len(b) > rewriteSize && r.size > 2*len(r.live)*len(b) {
+		return r.rewrite()
+	}
+	if _, err := r.file.Write(b); err != nil {
+		return fmt.Errorf("launch records: %w", err)
+	}
+	r.size += len(b)
+	return nil
+}
+
+// rewrite puts a file with the live records in place of the one that is there.
+func (r *records) rewrite() error {
+	f, err := os.OpenFile(r.name+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("launch records: %w", err)
+	}
+	var all []byte
+	for _, b := range r.live {
+		all = append(all, b...)
+	}
+	if _, err := f.Write(all); err != nil {
+		f.Close()
+		return fmt.Errorf("launch records: %w", err)
+	}
+	if err := os.Rename(r.name+".new", r.name); err != nil {
+		f.Close()
+		return fmt.Errorf("launch records: %w", err)
+	}
+	if r.file != nil {
+		r.file.Close()
+	}
+	r.file, r.size = f, len(all)
+	return nil
+}
+
+func (r *records) close() { r.file.Close() }
 
 // removeFiles removes what was made for an attempt.
 func (n *Node) removeFiles(k shepherd.Key, batch bool) {
 	if batch {
-		if err := os.RemoveAll(n.jobDir(k)); err != nil {
+		n.disk.Lock()
+		err := os.RemoveAll(n.jobDir(k))
+		n.disk.Unlock()
+		if err != nil {
 			n.log.Warn("job directory stays", "job", k.Job, "err", err)
 		}
 	}
-	if err := os.Remove(n.recordName(k)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		n.log.Warn("launch record stays", "job", k.Job, "err", err)
+	if err := n.records.strike(k); err != nil {
+		n.log.Error("launch record stays", "job", k.Job, "err", err)
 	}
 }
 
