@@ -16,7 +16,7 @@ import (
 // Bounds of the batcher.
 const (
 	entryBytes    = 256 << 10 // an entry is closed when it has so much
-	inFlight      = 3         // entries that are committed at the same time
+	inFlight      = 2         // entries that are committed at the same time
 	queueBytes    = 64 << 20  // of all who wait
 	queueCommands = 65_536    // of all who wait
 	userShare     = 4         // one user may fill at most this part of either
