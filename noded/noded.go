@@ -26,6 +26,7 @@ import (
 type Config struct {
 	Name        string   // of the node, as in its certificate
 	DataDir     string   // belongs to this daemon alone
+	SpoolDir    string   // for the jobs' scripts; "" for one in memory, or below DataDir
 	Controllers []string // host:port; the controllers name others when they answer
 	// Dial connects to a controller.
 	Dial func(addr string) (pb.ControllerClient, io.Closer, error)
@@ -107,6 +108,7 @@ func Run(ctx context.Context, cfg Config) error {
 	stopWriting()
 	journalDone.Wait()
 	n.records.close()
+	os.Remove(n.cfg.SpoolDir) // goes if no job is in it
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("node %s: %w", cfg.Name, err)
 	}
@@ -140,15 +142,18 @@ func open(cfg Config) (*Node, error) {
 	if n.cfg.HostName == "" {
 		n.cfg.HostName = n.found.HostName
 	}
-	// Users pass through these directories to their scripts.
-	for dir, mode := range map[string]os.FileMode{"": 0o711, "spool": 0o711} {
-		name := filepath.Join(cfg.DataDir, dir)
-		if err := errors.Join(os.MkdirAll(name, mode), os.Chmod(name, mode)); err != nil {
-			return nil, err
-		}
+	// Users pass through it to their scripts.
+	if err := errors.Join(os.MkdirAll(cfg.DataDir, 0o711), os.Chmod(cfg.DataDir, 0o711)); err != nil {
+		return nil, err
 	}
 	if n.journal, err = openJournal(cfg.DataDir); err != nil {
 		return nil, err
+	}
+	if n.cfg.SpoolDir == "" {
+		if n.cfg.SpoolDir, err = chooseSpool(cfg.DataDir, n.journal.id); err != nil {
+			n.journal.db.Close()
+			return nil, err
+		}
 	}
 	if n.records, n.left, err = openRecords(cfg.DataDir); err != nil {
 		n.journal.db.Close()

@@ -33,7 +33,11 @@ func TestScriptRunsAndReports(t *testing.T) {
 			t.Errorf("field %d is %q, want %q", i, f[i], want[i])
 		}
 	}
-	if left, _ := os.ReadDir(filepath.Join(s.cfg.DataDir, "spool")); len(left) != 0 {
+	spool, err := chooseSpool(s.cfg.DataDir, s.hello.JournalId)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(spool); err != nil || len(left) != 0 {
 		t.Errorf("left in the spool: %v", left)
 	}
 }

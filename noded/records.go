@@ -199,7 +199,7 @@ func (n *Node) jobDir(k shepherd.Key) string {
 	if k.Attempt > 0 {
 		name += "." + strconv.FormatUint(uint64(k.Attempt), 10)
 	}
-	return filepath.Join(n.cfg.DataDir, "spool", name)
+	return filepath.Join(n.cfg.SpoolDir, name)
 }
 
 // writeScript puts the script where its user can run it, and returns its name.
