@@ -223,7 +223,7 @@ type Report struct {
 	TimedOut bool
 	// Released: all processes are gone and everything is cleaned up.
 	Released bool
-	// Failed: it could not be launched; Detail says why.
+	// Failed: it could not be launched; Detail says why. Nothing of it is left.
 	Failed bool
 	Detail string
 	At     job.Time

@@ -6,12 +6,16 @@ import (
 	"strings"
 
 	"muster/internal/hostlist"
+	"muster/internal/wire"
 	"muster/job"
 	"muster/partition"
 )
 
 // configure makes a cluster file the configuration: all of it or nothing.
 func (m *Machine) configure(c *Configure) Result {
+	if len(wire.Encode(nil, &c.Cluster)) == 0 {
+		return Result{Code: Invalid, Text: "a cluster file that says nothing"}
+	}
 	if why := checkNames(&c.Cluster); why != "" {
 		return Result{Code: Invalid, Text: why}
 	}

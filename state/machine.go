@@ -5,7 +5,6 @@ package state
 
 import (
 	"fmt"
-	"io"
 	"sync/atomic"
 
 	"muster/internal/paged"
@@ -202,9 +201,3 @@ func (m *Machine) due() {
 	}
 	m.wake()
 }
-
-// Restore replaces everything by a snapshot.
-func (m *Machine) Restore(r io.Reader) error { panic("later") }
-
-// WriteSnapshot streams the state.
-func (r *Root) WriteSnapshot(w io.Writer) error { panic("later") }

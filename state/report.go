@@ -36,7 +36,7 @@ func (m *Machine) report(c *Report) Result {
 	if r.State.Active() {
 		m.takeEnd(r, c, r.Alloc.BatchNode == n.ID || r.Alloc.BatchNode == 0 && at == 0)
 	}
-	if c.Released {
+	if c.Released || c.Failed {
 		r.Alloc = releaseShare(r.Alloc, at)
 	}
 	if r.State.Active() {

@@ -18,8 +18,9 @@ func (m *Machine) edit(id job.ID) *jobRow {
 
 // put is the only way into the job table: it checks the transition and keeps
 // indices, use, shared records, events and the list of sums to be made. The row
-// must not be changed after.
-func (m *Machine) put(r *jobRow) {
+// must not be changed after. An illegal change is refused and becomes the fault of
+// the command.
+func (m *Machine) put(r *jobRow) bool {
 	old := m.work.jobs.Get(uint64(r.ID))
 	var before *job.Job
 	if old != nil {
@@ -29,7 +30,7 @@ func (m *Machine) put(r *jobRow) {
 		if m.fault == nil {
 			m.fault = err
 		}
-		return
+		return false
 	}
 	m.share(r)
 	r.tasks = r.countTasks()
@@ -56,6 +57,7 @@ func (m *Machine) put(r *jobRow) {
 	if ended || started {
 		m.events = append(m.events, r.ID)
 	}
+	return true
 }
 
 // remove takes a terminal job out of the table.

@@ -18,7 +18,7 @@ func (m *Machine) each(res *Result, t Target, f func(r *jobRow) *Skip) {
 	}
 	for _, id := range ids {
 		r := m.edit(id)
-		if t.Tasks != nil && r.Array.Waiting != nil {
+		if t.Tasks != nil && r.Array.Waiting != nil && r.State == job.Pending {
 			r = m.splitTarget(r, t.Tasks)
 		}
 		if skip := f(r); skip != nil {

@@ -9,6 +9,10 @@ import (
 func (m *Machine) putWaiting(r *jobRow) {
 	outcome := dependencyOutcome(&r.Job)
 	if outcome == job.FailedDep && r.Request.KillOnDep == job.Yes {
+		if m.work.jobs.Get(uint64(r.ID)) == nil {
+			m.put(r) // every job begins as waiting
+			r = m.edit(r.ID)
+		}
 		m.endWaiting(r, job.Cancelled, job.ReasonDependencyNeverSatisfied, false)
 		return
 	}
@@ -85,8 +89,10 @@ func (m *Machine) finish(r *jobRow) {
 	}
 	r.Flags &^= job.Completing
 	r.Cancel = nil
+	if !m.put(r) {
+		return
+	}
 	m.record(r)
-	m.put(r)
 	if r.Flags&(job.Requeued|job.RequeueHold|job.SpecialExit) != 0 {
 		m.backToQueue(m.edit(r.ID))
 	}
