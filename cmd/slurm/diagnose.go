@@ -125,4 +125,3 @@ func sprio(in *invocation) int {
 	}
 	return o.list(in)
 }
-
