@@ -193,6 +193,10 @@ func (n *Node) event(ctx context.Context, e *shepherd.Event) {
 		n.launchFailed(ctx, *e.Failed)
 	case e.Exited != nil:
 		n.exited(ctx, *e.Exited)
+	case e.Noted != nil:
+		if a := n.attempts[*e.Noted]; a != nil && a.next != nil {
+			a.next()
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ type attempt struct {
 	suspended bool
 	usage     pb.Usage // highest samples
 
+	next   func()      // goes on with the end when the line is in the output
 	limit  *time.Timer // time limit
 	before *time.Timer // --signal
 	kill   *time.Timer // end of KillWait
@@ -110,18 +111,38 @@ func (n *Node) end(ctx context.Context, a *attempt, e *pb.Ending) {
 	if a.limit != nil {
 		a.limit.Stop()
 	}
-	if first {
-		if text := endLine(a, n.cfg.Name, e, n.leaderNow()); text != "" {
-			n.client.Note(&shepherd.Note{Key: a.key, Text: text})
-		}
-	}
 	n.log.Info("job is ended", "job", a.key.Job, "attempt", a.key.Attempt, "why", e.Why, "now", e.Now)
+	if !first {
+		n.strike(ctx, a)
+		return
+	}
+	// The line comes before the signal, unless the output file hangs.
+	late := n.after(ctx, a, noteTime, func() { n.strike(ctx, a) })
+	a.next = func() {
+		late.Stop()
+		n.strike(ctx, a)
+	}
+	n.client.Note(&shepherd.Note{Key: a.key, Text: endLine(a, n.cfg.Name, e, n.leaderNow())})
+}
+
+// noteTime is how long a line for the job's output may take.
+const noteTime = time.Second
+
+// strike sends the signals that end an attempt.
+func (n *Node) strike(ctx context.Context, a *attempt) {
+	a.next = nil
+	if a.state != running {
+		return
+	}
 	if a.suspended {
 		a.suspended = false
 		a.box.Freeze(false)
 	}
-	if e.Now {
+	if a.ending.Now {
 		n.killAll(ctx, a)
+		return
+	}
+	if a.kill != nil {
 		return
 	}
 	n.signalAll(a, unix.SIGCONT)

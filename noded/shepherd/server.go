@@ -269,18 +269,23 @@ func (s *Server) note(q *Note) {
 	defer s.mu.Unlock()
 	p := s.procs[q.Key]
 	if p == nil || p.stderr == nil {
+		s.send(&Event{Noted: &q.Key})
 		return
 	}
 	fd, err := unix.FcntlInt(p.stderr.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
 		s.log.Error("note not written", "job", q.Key.Job, "err", err)
+		s.send(&Event{Noted: &q.Key})
 		return
 	}
 	go func() {
-		defer unix.Close(fd)
 		if _, err := unix.Write(fd, []byte(q.Text)); err != nil {
 			s.log.Warn("note not written", "job", q.Key.Job, "err", err)
 		}
+		unix.Close(fd)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.send(&Event{Noted: &q.Key})
 	}()
 }
 

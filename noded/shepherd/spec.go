@@ -188,7 +188,8 @@ func (s *Signal) Code(w *wire.Coder) {
 	w.Bool(3, &s.Group)
 }
 
-// Note is a text for the standard error of a running process.
+// Note is a text for the standard error of a running process. A Noted event
+// answers.
 type Note struct {
 	Key  Key
 	Text string
@@ -206,6 +207,7 @@ type Event struct {
 	Started *Running
 	Failed  *Failure
 	Exited  *Exit
+	Noted   *Key // the note was written, or can't be
 }
 
 // Code implements wire.Message.
@@ -214,6 +216,7 @@ func (e *Event) Code(w *wire.Coder) {
 	wire.Pointer(w, 2, &e.Started)
 	wire.Pointer(w, 3, &e.Failed)
 	wire.Pointer(w, 4, &e.Exited)
+	wire.Pointer(w, 5, &e.Noted)
 }
 
 // Welcome is the first event on a connection: all that the shepherd has.
