@@ -1,0 +1,196 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"muster/gres"
+	"muster/internal/bitset"
+	"muster/job"
+	"muster/partition"
+)
+
+// The size that the design asks for: a million jobs of about 25 fields, of 1,000
+// users, 50 accounts and 10,000 names, with blobs of which one in ten is new.
+const benchJobs = 1_000_000
+
+const benchBatch = 64
+
+func benchHash(kind string, n int) job.Hash {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(n))
+	sum := sha256.Sum256(append([]byte(kind), b[:]...))
+	return job.Hash(sum[:16])
+}
+
+// benchJob is job number i; the jobs of ten in a row have the same blobs.
+func benchJob(i int) NewJob {
+	user := i / 10 % 1000
+	name := fmt.Sprintf("job-%d", i/10%10_000)
+	return NewJob{
+		Owner:    job.Owner{UID: uint32(10_000 + user), GID: 100, User: fmt.Sprintf("user%d", user), Group: "users", Groups: []uint32{100, 200}},
+		Account:  fmt.Sprintf("account%d", user%50),
+		QOS:      "normal",
+		Priority: uint32(1_000_000 + i*7919%100_000),
+		Request: job.Request{
+			Name: name, Partitions: []string{"main"}, Requeue: true, SubmitLine: "sbatch " + name + ".sh",
+			Size:   job.Size{MinNodes: 1, MaxNodes: 1, Tasks: 1, CPUsPerTask: 1, MinCPUs: 1},
+			Memory: job.Memory{Per: job.MemoryPerCPU, MB: 2000},
+			Gres:   job.GresRequest{PerNode: gres.Spec{{Name: "gpu", Count: 1}}},
+			Timing: job.Timing{Limit: job.Minutes(10 + i%600)},
+			Batch: job.Batch{Script: benchHash("script", i/10), Environment: benchHash("environment", i/10),
+				WorkDir: fmt.Sprintf("/home/user%d/run", user), Stdout: "slurm-%j.out", Command: "/home/" + name + ".sh",
+				SubmitDir: fmt.Sprintf("/home/user%d/run", user), SubmitHost: "login1", Umask: 0o22},
+		},
+	}
+}
+
+// benchMachine is a machine with a million jobs, made once: nine in ten over, a
+// tenth waiting.
+var benchMachine = sync.OnceValue(func() *Machine {
+	m := New()
+	c := testCluster()
+	for i := range 64 {
+		c.Nodes = append(c.Nodes, partition.Node{Name: fmt.Sprintf("n%d", i+1),
+			Declared: partition.Shape{Sockets: 1, CoresPerSocket: 64, CPUs: 64, MemoryMB: 1 << 20}})
+	}
+	give(m, Seal(&Configure{Cluster: c}, Actor{}, RequestID{}))
+	for i := range 64 {
+		give(m, Seal(&NodeRegister{Name: fmt.Sprintf("n%d", i+1), BootID: "b", Journal: "j"}, Actor{}, RequestID{}))
+	}
+	for i := 0; i < benchJobs; i += 100 {
+		submit, cancel := make([]Envelope, 0, 100), &End{To: job.Cancelled}
+		for k := range 100 {
+			submit = append(submit, Seal(&Submit{Jobs: []NewJob{benchJob(i + k)}}, Actor{}, RequestID{}))
+			if k%10 != 0 {
+				cancel.Targets = append(cancel.Targets, Target{Job: job.ID(i + k + 1)})
+			}
+		}
+		give(m, submit...)
+		give(m, Seal(cancel, Actor{}, RequestID{}))
+		_, next := m.Root().OutboxRange()
+		give(m, Seal(&OutboxDone{Through: next - 1}, Actor{}, RequestID{}))
+	}
+	return m
+})
+
+func give(m *Machine, list ...Envelope) []Result {
+	e := &Entry{Now: m.Root().Now() + 10, Commands: list}
+	e, err := DecodeEntry(e.Encode(nil))
+	if err != nil {
+		panic(err)
+	}
+	res, err := m.Apply(m.Root().Index()+1, e)
+	if err != nil {
+		panic(err)
+	}
+	return res
+}
+
+// BenchmarkApply takes jobs through submit, start and end, 64 commands an entry,
+// among a million others. ns/op is for one transition; the decoding of the entry
+// is in it.
+func BenchmarkApply(b *testing.B) {
+	m := benchMachine()
+	node := func(i int) string { return fmt.Sprintf("n%d", i%64+1) }
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; done += 3 * benchBatch {
+		var list []Envelope
+		for i := range benchBatch {
+			n := benchJob(done + i)
+			list = append(list, Seal(&Submit{Jobs: []NewJob{n}}, Actor{UID: n.Owner.UID}, RequestID{byte(i), byte(done), byte(done >> 8), byte(done >> 16), 1}))
+		}
+		res := give(m, list...)
+		list = list[:0]
+		for i := range res {
+			n := m.Root().NodeNamed(node(i))
+			list = append(list, Seal(&Start{Job: res[i].Jobs[0], Task: job.NoTask, Limit: 10, Alloc: job.Allocation{
+				Partition: "main", CPUs: 1, BatchNode: n.ID,
+				Nodes: []job.Share{{Node: n.ID, Name: n.Name, CPUs: 1, Tasks: 1, MemoryMB: 100, Cores: bitset.Of(0)}}}}, Actor{}, RequestID{}))
+		}
+		started := give(m, list...)
+		list = list[:0]
+		for i := range started {
+			if started[i].Code != OK {
+				b.Fatal(started[i].Text)
+			}
+			list = append(list, Seal(&Report{Job: started[i].Jobs[0], Node: node(i), Ended: true, Released: true}, Actor{}, RequestID{}))
+		}
+		give(m, list...)
+		_, next := m.Root().OutboxRange()
+		give(m, Seal(&OutboxDone{Through: next - 1}, Actor{}, RequestID{}))
+	}
+}
+
+// BenchmarkSnapshotStall is what the machine loses when a snapshot is taken: the
+// root is kept, and the first changes after it copy pages again.
+func BenchmarkSnapshotStall(b *testing.B) {
+	m := benchMachine()
+	var kept *Root
+	b.ResetTimer()
+	for b.Loop() {
+		m.publish()
+		kept = m.Root()
+	}
+	runtime.KeepAlive(kept)
+}
+
+func BenchmarkSnapshotWrite(b *testing.B) {
+	r := benchMachine().Root()
+	n := &countingWriter{}
+	for b.Loop() {
+		n.bytes = 0
+		if err := r.WriteSnapshot(n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n.bytes)/1e6, "MB")
+}
+
+type countingWriter struct{ bytes int }
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	c.bytes += len(b)
+	return len(b), nil
+}
+
+func BenchmarkRestore(b *testing.B) {
+	var buf bytes.Buffer
+	if err := benchMachine().Root().WriteSnapshot(&buf); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		if err := New().Restore(bytes.NewReader(buf.Bytes())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDiff is the difference of two roots that are 64 changes apart.
+func BenchmarkDiff(b *testing.B) {
+	m := benchMachine()
+	old := m.Root()
+	var list []Envelope
+	for i := range benchBatch {
+		list = append(list, Seal(&Reprioritize{List: []Priority{{job.ID(1 + i*10_000), uint32(5 + i)}}}, Actor{}, RequestID{}))
+	}
+	give(m, list...)
+	b.ResetTimer()
+	for b.Loop() {
+		n := 0
+		for range m.Root().DiffJobs(old) {
+			n++
+		}
+		if n == 0 {
+			b.Fatal("no difference")
+		}
+	}
+}
+
