@@ -351,7 +351,7 @@ func TestHeterogeneousJobStartsTogether(t *testing.T) {
 	busy := w.submit(func(j *job.Job) { ask(8, 10)(j); j.Request.Place.Nodes = []string{"n2"} })
 	w.apply(w.plan())
 	part := func(node string) Part {
-		j := &job.Job{ID: w.next, State: job.Pending, Priority: 1, Array: job.Array{Task: job.NoTask},
+		j := &job.Job{ID: w.next, State: job.Pending, Priority: 1, Times: job.Times{Eligible: 1}, Array: job.Array{Task: job.NoTask},
 			Request: &job.Request{Partitions: []string{"debug"}, Place: job.Placement{Nodes: []string{node}}}}
 		w.next++
 		return Part{j, NewClass(j.Request)}

@@ -212,7 +212,7 @@ func BenchmarkPlan(b *testing.B) {
 				if classes[k] == nil {
 					classes[k] = NewClass(r)
 				}
-				j := &job.Job{ID: job.ID(i + 1), State: job.Pending, Priority: 1, Request: r, Array: job.Array{Task: job.NoTask}}
+				j := &job.Job{ID: job.ID(i + 1), State: job.Pending, Priority: 1, Times: job.Times{Eligible: 1}, Request: r, Array: job.Array{Task: job.NoTask}}
 				w.Waiting = append(w.Waiting, Waiting{Job: j, Class: classes[k]})
 			}
 			for p := w.plan(); len(p.Starts) > 0; p = w.plan() {

@@ -43,6 +43,8 @@ func (c *cycle) rules(w *Waiting, part int) []Why {
 func (c *cycle) own(j *job.Job) []Why {
 	var whys []Why
 	switch {
+	case j.Held != job.NotHeld && j.Reason != job.ReasonNone && j.Detail != "":
+		whys = append(whys, Why{j.Reason, j.Detail}) // held for what happened to it
 	case j.Held == job.HeldByUser:
 		whys = append(whys, Why{job.ReasonJobHeldUser, "held by its user: scontrol release"})
 	case j.Held == job.HeldByAdmin, j.Priority == 0:
@@ -56,6 +58,13 @@ func (c *cycle) own(j *job.Job) []Why {
 	}
 	if j.Flags&job.Completing != 0 {
 		whys = append(whys, Why{job.ReasonCleaning, "its last attempt is still cleaned up"})
+	}
+	if len(whys) == 0 && (j.Times.Eligible == 0 || j.Times.Eligible > c.now) { // state starts no other
+		why := Why{j.Reason, "it is not eligible to run yet"}
+		if why.Reason == job.ReasonNone {
+			why.Reason = job.ReasonBeginTime
+		}
+		whys = append(whys, why)
 	}
 	return whys
 }

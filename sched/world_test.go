@@ -62,6 +62,7 @@ func (w *world) node(i int, f func(*partition.Node)) {
 func (w *world) submit(f func(*job.Job)) job.ID {
 	r := &job.Request{Partitions: []string{"debug"}}
 	j := &job.Job{ID: w.next, State: job.Pending, Priority: 1000, Request: r, Owner: &job.Owner{UID: 1000, User: "u1"},
+		Times: job.Times{Eligible: 1},
 		Array: job.Array{Task: job.NoTask}}
 	w.next++
 	if f != nil {
