@@ -24,5 +24,4 @@ const (
 	TextTaskCount      = "Task count specification invalid"
 	TextNotSupported   = "Requested operation not supported on this system"
 	TextScriptMissing  = "Batch script is missing"
-	TextDeadline       = "Deadline cannot be reached"
 )

@@ -67,8 +67,8 @@ func (s *submission) checkNumbers(q *job.Request) error {
 		return invalid(slurm.TextNodeConfig)
 	case q.Timing.MinLimit != 0 && q.Timing.Limit != 0 && q.Timing.MinLimit > q.Timing.Limit:
 		return invalid(slurm.TextTimeLimit)
-	case q.Timing.Deadline != 0 && q.Timing.Deadline < s.now:
-		return invalid(slurm.TextDeadline)
+	case q.Timing.Deadline != 0 && !endsInTime(&q.Timing, s.now):
+		return invalid(slurm.TextTimeLimit)
 	case q.Timing.Begin < 0 || q.Timing.Deadline < 0:
 		return invalid(slurm.TextTimeLimit)
 	}
@@ -192,4 +192,18 @@ func (s *submission) checkReservation(q *job.Request, account string) error {
 		}
 	}
 	return nil
+}
+
+// endsInTime tells whether a job that starts as soon as it may can end before
+// its deadline, with the least time that it asks for.
+func endsInTime(t *job.Timing, now job.Time) bool {
+	least := t.Limit
+	if t.MinLimit != 0 {
+		least = t.MinLimit
+	}
+	start := max(now, t.Begin)
+	if least == 0 || least == job.Unlimited {
+		return start < t.Deadline
+	}
+	return start+job.Time(least)*60_000 <= t.Deadline
 }

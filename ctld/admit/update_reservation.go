@@ -93,6 +93,8 @@ func (u *reservationUpdate) command(action string, names []string, fields []api.
 		return nil, invalid(u.prefix + textReservedName)
 	case !u.create && old == nil:
 		return nil, &api.Error{Kind: api.ErrNotFound, Text: u.prefix + slurm.TextReservation}
+	case action == "delete" && u.inUse(name):
+		return nil, invalid(textInUse)
 	case action == "delete":
 		return &state.Reservation{Delete: true, Value: *old}, nil
 	case action != "create" && action != "update":
@@ -366,4 +368,14 @@ func (u *reservationUpdate) free(id job.NodeID) bool {
 		}
 	}
 	return true
+}
+
+// inUse tells whether a job runs in a reservation.
+func (u *reservationUpdate) inUse(name string) bool {
+	for j := range u.root.Holding() {
+		if j.Alloc != nil && (j.Alloc.Reservation == name || j.Request.Reservation == name) {
+			return true
+		}
+	}
+	return false
 }
