@@ -24,6 +24,7 @@ type Need struct {
 	ThreadsUsed        int // CPUs of a core that tasks may use, 0: all
 	Overcommit         bool
 	Memory             job.Memory // MB 0 per node: all of it
+	MaxMemory          int64      // most MB on a node, 0: no limit (MaxMemPerNode)
 	Gres               Gres
 	Whole              bool // exclusive
 	CoreSpec           int
@@ -56,7 +57,7 @@ func NewNeed(r *job.Request, p *Partition, pol *Policy) *Need {
 		strings.EqualFold(p.OverSubscribe, "EXCLUSIVE")
 	n.setGres(&r.Gres, s)
 	n.setNodes(s, len(r.Place.Nodes))
-	n.limitPerCPU(p, pol)
+	n.limitMemory(p, pol)
 	return n
 }
 
@@ -111,10 +112,13 @@ func memoryOf(m job.Memory, p *Partition, pol *Policy) job.Memory {
 	return m
 }
 
-// limitPerCPU: a job that asks for more memory per CPU than MaxMemPerCPU gets
-// more CPUs for each task instead (slurm.conf(5), MaxMemPerCPU).
-func (n *Need) limitPerCPU(p *Partition, pol *Policy) {
+// limitMemory applies MaxMemPerNode and MaxMemPerCPU (slurm.conf(5)): a job that
+// asks for more memory per CPU than it may gets more CPUs for each task instead.
+func (n *Need) limitMemory(p *Partition, pol *Policy) {
 	most := cmp.Or(p.MaxMemory, pol.MaxMemory)
+	if most.Per == job.MemoryPerNode {
+		n.MaxMemory = int64(min(most.MB, 1<<40))
+	}
 	if most.Per != job.MemoryPerCPU || most.MB == 0 || n.Memory.Per != job.MemoryPerCPU || n.Memory.MB <= most.MB {
 		return
 	}
@@ -184,7 +188,7 @@ func (n *Need) Cost(h *Host, free *Room, t int, extra []int64, k *Take) bool {
 		k.CPUs = (h.Cores - n.coreSpec(h)) * h.Threads
 	}
 	k.MemoryMB = n.memory(h, k.CPUs, gpus)
-	return k.MemoryMB <= h.all.MemoryMB
+	return k.MemoryMB <= h.all.MemoryMB && (n.MaxMemory == 0 || k.MemoryMB <= n.MaxMemory)
 }
 
 // coreSpec is how many cores a job leaves to the system beyond the node's own.
@@ -239,6 +243,8 @@ func (n *Need) memory(h *Host, cpus, gpus int) int64 {
 		return mb * int64(cpus)
 	case n.Memory.Per == job.MemoryPerGPU:
 		return mb * int64(gpus)
+	case mb == 0 && n.MaxMemory > 0:
+		return min(n.MaxMemory, h.all.MemoryMB)
 	case mb == 0:
 		return h.all.MemoryMB
 	}

@@ -109,6 +109,7 @@ func (c *cycle) occupy(s *spot, a *job.Allocation) {
 		at := s.placed[i].At
 		share := &a.Nodes[i]
 		c.busyCores(at).Union(share.Cores)
+		c.partCores[partNode{at, a.Partition}] += share.Cores.Len()
 		held := c.heldDevices(at)
 		for _, d := range share.Devices {
 			for k, kind := range c.view.Nodes[at].Host.Kinds {

@@ -31,16 +31,23 @@ type cycle struct {
 	earliest     []job.Time // working memory of the search
 	sorted       []job.Time
 	ledger       Ledger
+	partCores    map[partNode]int // cores that this plan's starts hold, by partition
 	planned      int
 	blockedParts []string // partitions in which a job waits for resources
 	byID         map[job.NodeID]int
+}
+
+// partNode names a partition's part of a node.
+type partNode struct {
+	node int
+	part string
 }
 
 func newCycle(v *View, now job.Time, b Budget) *cycle {
 	c := &cycle{
 		view: v, now: now, budget: b, plan: &Plan{},
 		lines: make([]line, len(v.Nodes)), busy: make([]*bitset.Set, len(v.Nodes)), held: make([][]*bitset.Set, len(v.Nodes)),
-		trials: map[trialKey]*trial{},
+		trials: map[trialKey]*trial{}, partCores: map[partNode]int{},
 	}
 	for i := range v.Nodes {
 		c.lines[i] = c.lineOf(&v.Nodes[i])

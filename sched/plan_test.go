@@ -296,6 +296,15 @@ func TestDevices(t *testing.T) {
 	}
 }
 
+func TestMaxCPUsOfAPartitionOnANode(t *testing.T) {
+	w := newWorld(1, 8)
+	w.Partitions[0].MaxCPUsNode = 4
+	a, b, c := w.submit(ask(3, 10)), w.submit(ask(2, 10)), w.submit(ask(1, 10))
+	p := w.plan()
+	wantStarts(t, p, a, c)
+	wantReason(t, p, b, job.ReasonResources)
+}
+
 func TestTimeMin(t *testing.T) {
 	w := newWorld(1, 8)
 	w.Reservations = []*partition.Reservation{{Name: "r", Start: w.now + 10*minute, End: w.now + 40*minute, Nodes: []job.NodeID{1}, Users: []string{"root"}}}

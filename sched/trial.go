@@ -131,8 +131,24 @@ func (c *cycle) place(t *trial, from, to job.Time, ignoreResv bool) ([]partition
 			continue
 		}
 		c.addCandidate(i, t.required[k], from, to)
+		if most := int(t.part.MaxCPUsNode); most > 0 {
+			x := &c.cands[len(c.cands)-1]
+			x.Free.Cores = min(x.Free.Cores, max(0, most/x.Host.Threads-c.coresOf(i, t.part.Name)))
+		}
 	}
 	return c.choose(t)
+}
+
+// coresOf is how many cores of a node jobs of a partition hold (slurm.conf(5),
+// MaxCPUsPerNode), this plan's starts included.
+func (c *cycle) coresOf(node int, part string) int {
+	sum := c.partCores[partNode{node, part}]
+	for i := range c.view.Nodes[node].Holds {
+		if h := &c.view.Nodes[node].Holds[i]; h.Partition == part {
+			sum += h.Room.Cores
+		}
+	}
+	return sum
 }
 
 // addCandidate appends a node with what is free there; it reuses the memory of
