@@ -109,6 +109,9 @@ func Run(ctx context.Context, cfg Config) error {
 	journalDone.Wait()
 	n.records.close()
 	os.Remove(n.cfg.SpoolDir) // goes if no job is in it
+	if n.tree != nil {
+		n.tree.Close()
+	}
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("node %s: %w", cfg.Name, err)
 	}

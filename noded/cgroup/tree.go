@@ -118,6 +118,15 @@ func (t *Tree) Bases() []string {
 	return out
 }
 
+// Close removes the directories if no job is in them.
+func (t *Tree) Close() {
+	for _, line := range t.Bases() {
+		_, dir, _ := strings.Cut(line, " ")
+		unix.Rmdir(dir)
+	}
+}
+
+// reopen takes over what an earlier daemon made; nil if not all of it is there.
 func reopen(saved []string) *Tree {
 	t := &Tree{v1: map[string]string{}}
 	for _, line := range saved {
