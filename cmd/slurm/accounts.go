@@ -184,15 +184,46 @@ func sacctmgr(in *invocation) int {
 	return 1
 }
 
-// sreport reports usage: sreport(1).
+// reportTables are the reports of sreport by their words.
+func reportTables(words []string) []head {
+	user, account := head{"Login", 9}, head{"Account", 15}
+	cluster, name, used, energy := head{"Cluster", 9}, head{"Proper Name", 15}, head{"Used", 8}, head{"Energy", 8}
+	if len(words) < 2 {
+		return nil
+	}
+	switch strings.ToLower(words[0] + " " + words[1]) {
+	case "cluster utilization":
+		return []head{cluster, {"Allocated", 8}, {"Down", 8}, {"PLND Down", 8}, {"Idle", 8}, {"Planned", 8}, {"Reported", 8}}
+	case "cluster accountutilizationbyuser":
+		return []head{cluster, account, user, name, used, energy}
+	case "cluster userutilizationbyaccount":
+		return []head{cluster, user, name, account, used, energy}
+	case "user topusage", "user top":
+		return []head{cluster, user, name, account, used, energy}
+	}
+	return nil
+}
+
+// sreport reports usage: sreport(1). There are no usage records yet, and it says
+// so beside the empty report.
 func sreport(in *invocation) int {
-	_, _, code := in.emptyFlags([]slurm.Flag{
+	o, rest, code := in.emptyFlags([]slurm.Flag{
 		{Name: "all_clusters", Short: 'a'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg}, {Name: "quiet", Short: 'Q'}, {Name: "time", Short: 't', Arg: slurm.RequiredArg},
 		{Name: "tres", Short: 'T', Arg: slurm.RequiredArg}, {Name: "verbose", Short: 'v'},
 	}, "n")
-	if code == 0 {
-		in.errorf("this cluster keeps no usage records to report from yet; sacct lists the jobs themselves")
-		code = 1
+	if code != 0 || o.stop {
+		return code
 	}
-	return code
+	heads := reportTables(rest)
+	if heads == nil {
+		in.errorf("%s: not a report of this build", strings.Join(rest, " "))
+		return 1
+	}
+	for _, w := range rest[2:] {
+		if key, value, ok := strings.Cut(w, "="); ok && strings.EqualFold(key, "format") {
+			o.format = value
+		}
+	}
+	fmt.Fprintln(in.stderr, "sreport: this cluster keeps no usage records yet: the report is empty; sacct lists the jobs")
+	return in.emptyTable(heads, o)
 }
