@@ -9,8 +9,8 @@ import (
 func (m *Machine) putWaiting(r *jobRow) {
 	outcome := dependencyOutcome(&r.Job)
 	if outcome == job.FailedDep && r.Request.KillOnDep == job.Yes {
-		if m.work.jobs.Get(uint64(r.ID)) == nil {
-			m.put(r) // every job begins as waiting
+		if old := m.work.jobs.Get(uint64(r.ID)); old == nil || old.State != job.Pending {
+			m.put(r) // every attempt begins as waiting
 			r = m.edit(r.ID)
 		}
 		m.endWaiting(r, job.Cancelled, job.ReasonDependencyNeverSatisfied, false)
