@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"muster/api"
+)
+
+// errNoAgent ends a test where the command would talk to the cluster.
+var errNoAgent = errors.New("no agent in this test")
+
+// runHere runs a command in dir without a cluster.
+func runHere(t *testing.T, dir, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	in := &invocation{
+		name: args[0], args: args[1:], stdin: strings.NewReader(stdin), stdout: bufio.NewWriter(&out), stderr: &errs,
+		environ: []string{"A=1"}, getenv: func(string) (string, bool) { return "", false }, dir: dir, uid: 1000,
+		now: time.Now, connect: func() (*api.Client, error) { return nil, errNoAgent },
+	}
+	code = lookup(args[0])(in)
+	in.stdout.Flush()
+	return code, out.String(), errs.String()
+}
+
+// TestRefusals: what is refused before the cluster is asked, in Slurm's words.
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"ok.sh": "#!/bin/sh\n", "noshebang.sh": "echo\n", "empty.sh": "", "dos.sh": "#!/bin/sh\r\n",
+		"badopt.sh": "#!/bin/sh\n#SBATCH --nosuchoption=1\n", "badn.sh": "#!/bin/sh\n#SBATCH -n abc\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	try := "\nTry \"sbatch --help\" for more information\n"
+	for line, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"sbatch --mem=12Q ok.sh":             {255, "sbatch: error: Invalid --mem specification\n"},
+		"sbatch --time=abc ok.sh":            {255, "sbatch: error: Invalid --time specification\n"},
+		"sbatch noshebang.sh":                {1, "sbatch: error: This does not look like a batch script.  The first\nsbatch: error: line must start with #! followed by the path to an interpreter.\nsbatch: error: For instance: #!/bin/sh\n"},
+		"sbatch empty.sh":                    {1, "sbatch: error: Batch script is empty!\n"},
+		"sbatch dos.sh":                      {1, "sbatch: error: Batch script contains DOS line breaks (\\r\\n)\nsbatch: error: instead of expected UNIX line breaks (\\n).\n"},
+		"sbatch missing.sh":                  {1, "sbatch: error: Unable to open file missing.sh\n"},
+		"sbatch badopt.sh":                   {255, "sbatch: unrecognized option '--nosuchoption=1'" + try},
+		"sbatch --nosuchoption ok.sh":        {255, "sbatch: unrecognized option '--nosuchoption'" + try},
+		"sbatch badn.sh":                     {1, "sbatch: error: Invalid numeric value \"abc\" for --ntasks.\n"},
+		"sbatch -n0 ok.sh":                   {1, "sbatch: error: Invalid numeric value \"0\" for --ntasks.\n"},
+		"sbatch -N0 ok.sh":                   {1, "sbatch: error: Batch job submission failed: Node count specification invalid\n"},
+		"sbatch --begin=yesterdayish ok.sh":  {255, "Invalid time specification (pos=0): yesterdayish\nsbatch: error: Invalid --begin specification\n"},
+		"sbatch --mail-type=SOMETIME ok.sh":  {255, "sbatch: error: Invalid --mail-type specification\n"},
+		"sbatch --signal=FOO@60 ok.sh":       {255, "sbatch: error: Invalid --signal specification\n"},
+		"sbatch --uid=bob ok.sh":             {255, "sbatch: error: --uid only permitted by root user\n"},
+		"sbatch --wrap=true ok.sh":           {1, "sbatch: error: Script arguments not permitted with --wrap option\n"},
+		"sbatch ok.sh":                       {1, "sbatch: error: Batch job submission failed: no agent in this test\n"},
+		"scancel abc":                        {1, "scancel: error: Invalid job id abc\n"},
+		"scancel":                            {1, "scancel: error: No job identification provided\n"},
+		"scancel -s NOSIG 1":                 {1, "Unknown job signal: NOSIG\n"},
+		"scontrol bogus":                     {1, "invalid keyword: bogus\n"},
+		"scontrol update jobid=28 bogus=1":   {1, "Update of this parameter is not supported: bogus=1\nRequest aborted\n"},
+		"scontrol update jobid=28 timelimit": {1, "Invalid input: timelimit\nRequest aborted\n"},
+	} {
+		code, out, got := runHere(t, dir, "", strings.Fields(line)...)
+		if code != want.code || got != want.text || out != "" {
+			t.Errorf("%s\ngot  %d %q %q\nwant %d %q", line, code, out, got, want.code, want.text)
+		}
+	}
+}
+
+// TestVersion: tools look for "slurm NN.NN".
+func TestVersion(t *testing.T) {
+	for _, command := range []string{"sbatch", "scancel", "scontrol"} {
+		if code, out, _ := runHere(t, "/", "", command, "--version"); code != 0 || !strings.HasPrefix(out, "slurm 26.05.3") {
+			t.Errorf("%s: %d %q", command, code, out)
+		}
+	}
+}
+
+// TestLean: the commands start fast because of what they do not link.
+func TestLean(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Skipf("go list: %v", err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		for _, heavy := range []string{"google.golang.org/", "net/http", "text/template", "crypto/tls", "muster/state", "muster/api/pb"} {
+			if strings.HasPrefix(dep, heavy) {
+				t.Errorf("muster-cmds links %s", dep)
+			}
+		}
+	}
+}
