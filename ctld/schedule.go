@@ -74,6 +74,13 @@ func commands(plan *sched.Plan) []state.Command {
 		}
 		list = append(list, end)
 	}
+	if len(plan.Expired) > 0 {
+		end := &state.End{To: job.Deadline, Reason: job.ReasonDeadLine}
+		for _, id := range plan.Expired {
+			end.Targets = append(end.Targets, state.Target{Job: id})
+		}
+		list = append(list, end)
+	}
 	for _, s := range plan.Starts {
 		list = append(list, &state.Start{Job: s.Job, Task: s.Task, Alloc: s.Alloc, Limit: s.Limit})
 	}

@@ -25,6 +25,7 @@ func (v *View) Plan(now job.Time, b Budget) *Plan {
 		b.Planned = DefaultPlanned
 	}
 	c := newCycle(v, now, b)
+	c.plan.Verdicts = make([]Verdict, 0, len(v.Waiting))
 	for _, e := range c.order() {
 		if b.Starts > 0 && len(c.plan.Starts) >= b.Starts {
 			c.plan.Cut = true

@@ -15,7 +15,9 @@ func (c *cycle) rules(w *Waiting, part int) []Why {
 	j := w.Job
 	whys := c.own(j)
 	if c.late(j, part) {
-		c.plan.Expired = append(c.plan.Expired, j.ID)
+		if !slices.Contains(c.plan.Expired, j.ID) { // a job is looked at in each of its partitions
+			c.plan.Expired = append(c.plan.Expired, j.ID)
+		}
 		whys = append(whys, Why{job.ReasonDeadLine, "it can no longer end before its deadline"})
 	}
 	if w.Class.Bad != "" {

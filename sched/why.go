@@ -51,7 +51,7 @@ func (c *cycle) never(t *trial) []Why {
 	t.judged = true
 	switch {
 	case len(t.absent) > 0:
-		t.hopeless = []Why{{job.ReasonReqNodeNotAvail, "it asks for nodes that cannot be used now: " + strings.Join(t.absent, ",")}}
+		t.hopeless = []Why{{job.ReasonReqNodeNotAvail, "UnavailableNodes:" + strings.Join(t.absent, ",")}}
 	case c.fitsEmpty(t, t.nodes):
 	case len(t.missing) > 0 && c.fitsEmpty(t, append(append([]int{}, t.nodes...), t.missing...)):
 		t.hopeless = []Why{{job.ReasonReqNodeNotAvail, "UnavailableNodes:" + c.names(t.missing)}}

@@ -217,7 +217,7 @@ func (f *Feed) settle() {
 		return
 	}
 	f.view.Nodes = slices.Clone(f.view.Nodes)
-	for at, d := range f.dirty {
+	for at, d := range f.dirty { // order does not matter: each node is settled by itself
 		slices.SortFunc(d.Holds, func(a, b sched.Hold) int {
 			return cmp.Or(cmp.Compare(a.Until-1, b.Until-1), cmp.Compare(a.Job, b.Job))
 		})
