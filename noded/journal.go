@@ -125,20 +125,32 @@ func (j *journal) add(w journalWork) {
 // write they can go with.
 const forgetEvery = time.Second
 
+// While reports follow each other within busyGap, each write waits for a while so
+// that more go with it; a report that comes alone is written at once.
+const (
+	busyGap = 10 * time.Millisecond
+	gather  = 4 * time.Millisecond
+)
+
 // run writes until ctx ends and everything that came before is written.
 func (j *journal) run(ctx context.Context) {
 	defer j.db.Close()
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
+	var last time.Time // when the last write was done
 	for {
 		select {
 		case <-j.wake:
+			if time.Since(last) < busyGap {
+				time.Sleep(gather)
+			}
 		case <-tick.C:
 		case <-ctx.Done():
 			j.commit(j.take())
 			return
 		}
 		j.commit(j.take())
+		last = time.Now()
 	}
 }
 
