@@ -159,8 +159,6 @@ func pbsResources(list string) ([]Given, error) {
 				out = append(out, give("ntasks-per-node", value)...)
 			case key == "naccelerators":
 				out = append(out, give("gpus-per-node", value)...)
-			case name == "mem" || name == "tmp":
-				out = append(out, give(name, value)...)
 			case name != "":
 				out = append(out, give(name, value)...)
 			}
