@@ -13,14 +13,17 @@ import (
 // document prints one JSON or YAML document: what fill writes, then the part that
 // all documents have.
 func (in *invocation) document(yaml bool, cluster string, errors []string, fill func(*tree.Writer)) int {
-	w := tree.NewWriter(yaml)
+	w := tree.NewWriter(in.stdout, yaml)
 	fill(w)
 	user := in.env("USER")
 	if user == "" {
 		user = strconv.Itoa(int(in.uid))
 	}
 	tree.Meta(w, cluster, user, strconv.Itoa(os.Getgid()), append([]string{in.name}, in.args...), errors)
-	in.stdout.Write(w.Bytes())
+	if err := w.Close(); err != nil {
+		in.errorf("writing the output: %v", err)
+		return 1
+	}
 	if len(errors) > 0 {
 		return 1
 	}

@@ -59,7 +59,7 @@ func (c *core) Jobs(_ context.Context, from, to job.Time, ids []job.ID, f func(*
 	return nil
 }
 
-func (c *core) do(t *testing.T, cmd state.Command) state.Result {
+func (c *core) do(t testing.TB, cmd state.Command) state.Result {
 	t.Helper()
 	c.now += 1000
 	c.index++
@@ -75,7 +75,7 @@ func (c *core) do(t *testing.T, cmd state.Command) state.Result {
 }
 
 // newCore makes a cluster of four nodes with 8 CPUs and four GPUs each.
-func newCore(t *testing.T) *core {
+func newCore(t testing.TB) *core {
 	t.Helper()
 	c := &core{m: state.New(), now: 1_700_000_000_000, verdicts: map[job.ID]sched.Verdict{}, blobs: map[job.Hash][]byte{{1}: []byte("#!/bin/sh\ntrue\n")}}
 	cluster := partition.Cluster{

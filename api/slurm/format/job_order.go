@@ -97,7 +97,7 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// number makes a comparison of numbers.
+// number makes a comparison of numbers or texts.
 func number[N cmp.Ordered](get func(*api.JobRecord) N) func(*Context, *api.JobRecord, *api.JobRecord) int {
 	return func(_ *Context, a, b *api.JobRecord) int { return cmp.Compare(get(a), get(b)) }
 }
@@ -131,6 +131,12 @@ func jobCompare(letter byte) func(x *Context, a, b *api.JobRecord) int {
 		return func(x *Context, a, b *api.JobRecord) int {
 			return cmp.Compare(RunSeconds(a, x.Now), RunSeconds(b, x.Now))
 		}
+	case 'P':
+		return number(func(r *api.JobRecord) string { return r.Partition })
+	case 't', 'T':
+		return number(func(r *api.JobRecord) string { return job.Word(r.State, r.Flags, letter == 't') })
+	case 'u':
+		return number(func(r *api.JobRecord) string { return r.Owner.User })
 	case 'p', 'Q':
 		return number(func(r *api.JobRecord) uint32 { return r.Priority })
 	case 'S':
@@ -141,7 +147,7 @@ func jobCompare(letter byte) func(x *Context, a, b *api.JobRecord) int {
 		return number(func(r *api.JobRecord) uint16 { return shapeOf(request(r), letter) })
 	case 'n', 'O':
 		return func(*Context, *api.JobRecord, *api.JobRecord) int { return 0 } // as in Slurm
-	case 'b', 'B', 'f', 'g', 'h', 'j', 'N', 'P', 't', 'T', 'u', 'v', 'z':
+	case 'b', 'B', 'f', 'g', 'h', 'j', 'N', 'v', 'z':
 		return textCompare(letter)
 	}
 	return nil

@@ -27,10 +27,14 @@ func testJobs() *api.JobList {
 
 func document(t *testing.T, yaml bool, fill func(*Writer)) string {
 	t.Helper()
-	w := NewWriter(yaml)
+	var text strings.Builder
+	w := NewWriter(&text, yaml)
 	fill(w)
 	Meta(w, "test", "root", "0", []string{"squeue", "--json"}, nil)
-	return string(w.Bytes())
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 // Every document is JSON that a strict reader takes, with the names that clients

@@ -3,22 +3,28 @@
 package tree
 
 import (
+	"io"
 	"strconv"
 	"unicode/utf8"
 )
 
 // Writer writes one document, value by value: JSON as Slurm lays it out, or YAML
-// with the tags that Slurm gives. It keeps the text in memory.
+// with the tags that Slurm gives.
 type Writer struct {
+	out   io.Writer
+	err   error
 	buf   []byte
 	yaml  bool
 	depth int
 	empty bool // nothing was written yet in the innermost map or list
 }
 
-// NewWriter makes a writer of JSON or, with yaml, of YAML.
-func NewWriter(yaml bool) *Writer {
-	w := &Writer{yaml: yaml}
+// flushAt is how much text is gathered before it is written.
+const flushAt = 64 << 10
+
+// NewWriter makes a writer of JSON or, with yaml, of YAML to out.
+func NewWriter(out io.Writer, yaml bool) *Writer {
+	w := &Writer{out: out, yaml: yaml}
 	if yaml {
 		w.buf = append(w.buf, "%YAML 1.1\n--- !!map\n"...)
 	} else {
@@ -29,14 +35,25 @@ func NewWriter(yaml bool) *Writer {
 	return w
 }
 
-// Bytes ends the document and returns it.
-func (w *Writer) Bytes() []byte {
+// Close ends the document. The error is the first that writing met.
+func (w *Writer) Close() error {
 	if w.yaml {
-		return append(w.buf, "...\n\n"...)
+		w.buf = append(w.buf, "...\n\n"...)
+	} else {
+		w.depth = 0
+		w.line()
+		w.buf = append(w.buf, "}\n"...)
 	}
-	w.depth = 0
-	w.line()
-	return append(w.buf, "}\n"...)
+	w.flush()
+	return w.err
+}
+
+// flush writes what was gathered.
+func (w *Writer) flush() {
+	if w.err == nil {
+		_, w.err = w.out.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
 }
 
 // line begins a new line of JSON.
@@ -113,6 +130,9 @@ func (w *Writer) Map(k string, fill func()) {
 	w.open(k, "!!map", '{')
 	fill()
 	w.close('}', " {}\n")
+	if len(w.buf) > flushAt {
+		w.flush()
+	}
 }
 
 // List writes a list; fill writes its elements, each with an empty key.
