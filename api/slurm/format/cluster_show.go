@@ -222,7 +222,10 @@ func AppendConfig(dst []byte, x *Context, c *api.ConfigReply) []byte {
 			}
 		}
 		at := len(dst)
-		dst = fit(append(dst, p.Key...), at, configKeyWidth, false, false)
+		dst = append(dst, p.Key...)
+		if len(p.Key) < configKeyWidth {
+			dst = fit(dst, at, configKeyWidth, false, false)
+		}
 		dst = append(append(append(dst, " = "...), value...), '\n')
 	}
 	return append(dst, '\n')
