@@ -122,3 +122,24 @@ func TestSuspendedJobStandsStill(t *testing.T) {
 		t.Errorf("reported %v", r)
 	}
 }
+
+func TestUnknownUserIsRefused(t *testing.T) {
+	needRoot(t)
+	s := newSite(t)
+	s.launch(1, "true", func(l *pb.Launch, _ *job.Request) { l.Uid = 3_999_999_111 })
+	if r := s.released(1); !r.Failed || !strings.Contains(r.Detail, "3999999111") {
+		t.Errorf("reported %v", r)
+	}
+}
+
+func TestLoginVariablesWithoutTheSubmitters(t *testing.T) {
+	s := newSite(t)
+	s.launch(1, "echo $HOME $USER", stdout("o"), func(l *pb.Launch, r *job.Request) {
+		r.Batch.GetUserEnv = true
+		l.Script.EnvironmentData = []byte("USER=given")
+	})
+	s.released(1)
+	if got := strings.Fields(s.output("o")); len(got) != 2 || !filepath.IsAbs(got[0]) || got[1] != "given" {
+		t.Errorf("home and user are %q", got)
+	}
+}

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"muster/api/pb"
 	"muster/api/slurm"
+	"muster/api/slurm/format"
 	"muster/internal/bitset"
 	"muster/internal/nss"
 	"muster/internal/wire"
@@ -78,7 +78,8 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 	if !l.Batch {
 		return &ready{}, n.records.add(record{Index: a.index, Launch: l})
 	}
-	if err := n.knownUser(ctx, l.Uid); err != nil {
+	user, err := n.knownUser(ctx, l.Uid)
+	if err != nil {
 		return nil, err
 	}
 	req := new(job.Request)
@@ -92,6 +93,9 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 	env, err := n.blob(ctx, l.Script.GetEnvironment(), l.Script.GetEnvironmentData())
 	if err != nil {
 		return nil, fmt.Errorf("environment: %w", err)
+	}
+	if req.Batch.GetUserEnv {
+		env = withLogin(slices.Clip(env), user)
 	}
 	n.disk.Lock()
 	defer n.disk.Unlock()
@@ -111,18 +115,15 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 
 // knownUser refuses a user that this node's name service says does not exist. A
 // name service that does not answer holds nobody up: the ids are known.
-func (n *Node) knownUser(ctx context.Context, uid uint32) error {
-	if os.Geteuid() != 0 {
-		return nil // the shepherd refuses all but its own user
-	}
-	_, err := n.names.User(ctx, uid)
+func (n *Node) knownUser(ctx context.Context, uid uint32) (nss.User, error) {
+	user, err := n.names.User(ctx, uid)
 	if errors.Is(err, nss.ErrUnknown) {
-		return fmt.Errorf("uid %d is not known on node %s; check its name service with: getent passwd %d", uid, n.cfg.Name, uid)
+		return user, fmt.Errorf("uid %d is not known on node %s; check its name service with: getent passwd %d", uid, n.cfg.Name, uid)
 	}
 	if err != nil {
 		n.log.Warn("user not checked", "uid", uid, "err", err)
 	}
-	return nil
+	return user, nil
 }
 
 // limits are the bounds of an attempt's control group.
@@ -189,7 +190,24 @@ func (n *Node) patterns(l *pb.Launch) *slurm.Names {
 	}
 }
 
-func sluid(in *pb.JobInfo) string { return strconv.FormatUint(in.GetSluid(), 10) }
+func sluid(in *pb.JobInfo) string { return string(format.AppendSLUID(nil, in.GetSluid())) }
+
+// withLogin adds what a login would have set and the submitter did not pass on
+// (--export=NONE, --get-user-env). Unlike Slurm it does not run the user's login
+// scripts.
+func withLogin(base []byte, u nss.User) []byte {
+	has := map[string]bool{}
+	for _, e := range slurm.SplitEnvironment(base) {
+		name, _, _ := strings.Cut(e, "=")
+		has[name] = true
+	}
+	for _, v := range [][2]string{{"HOME", u.Home}, {"SHELL", u.Shell}, {"USER", u.Name}, {"LOGNAME", u.Name}, {"PATH", "/usr/local/bin:/usr/bin:/bin"}} {
+		if !has[v[0]] && v[1] != "" {
+			base = slurm.JoinEnvironment(base, v[0]+"="+v[1])
+		}
+	}
+	return base
+}
 
 // environment is the submitted one with the job's variables and the socket of
 // this node's agent. The shepherd fills in the process id.
