@@ -226,3 +226,34 @@ func BenchmarkDiff(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkHugeArray starts tasks of an array of a million, 64 an entry: the
+// array is one record until then, and must not be copied for each task.
+func BenchmarkHugeArray(b *testing.B) {
+	m := New()
+	c := testCluster()
+	c.Nodes = []partition.Node{{Name: "n1", Declared: partition.Shape{Sockets: 1, CoresPerSocket: 64, CPUs: 64, MemoryMB: 1 << 20}}}
+	give(m, Seal(&Configure{Cluster: c}, Actor{}, RequestID{}))
+	give(m, Seal(&NodeRegister{Name: "n1", BootID: "b", Journal: "j"}, Actor{}, RequestID{}))
+	n := benchJob(0)
+	n.Tasks = bitset.Range(0, 1_000_000)
+	id := give(m, Seal(&Submit{Jobs: []NewJob{n}}, Actor{}, RequestID{}))[0].Jobs[0]
+	b.ReportAllocs()
+	b.ResetTimer()
+	for task := 0; task < b.N; {
+		var starts []Envelope
+		for core := range min(benchBatch, b.N-task) {
+			starts = append(starts, Seal(&Start{Job: id, Task: uint32(task), Alloc: job.Allocation{Partition: "main",
+				Nodes: []job.Share{{Node: 1, Name: "n1", CPUs: 1, Cores: bitset.Of(core)}}}}, Actor{}, RequestID{}))
+			task++
+		}
+		var ends []Envelope
+		for _, r := range give(m, starts...) {
+			if r.Code != OK {
+				b.Fatal(r.Text)
+			}
+			ends = append(ends, Seal(&Report{Job: r.Jobs[0], Node: "n1", Ended: true, Released: true}, Actor{}, RequestID{}))
+		}
+		give(m, ends...)
+	}
+}

@@ -100,6 +100,7 @@ func (r *Requeue) Code(c *wire.Coder) {
 	wire.Uint(c, 2, &r.Hold)
 	c.Bool(3, &r.Special)
 	c.String(4, &r.Detail)
+	wire.Int(c, 5, &r.Begin)
 }
 
 // Code implements wire.Message.

@@ -146,6 +146,7 @@ type Requeue struct {
 	Hold    job.Hold
 	Special bool // special exit state
 	Detail  string
+	Begin   job.Time // not to start again before; 0: at once
 }
 
 // Suspend stops or continues running jobs.

@@ -88,15 +88,27 @@ func (m *Machine) requeueOne(r *jobRow, c *Requeue) *Skip {
 			return skip(r, WrongState, "is being ended")
 		}
 		r.Cancel = &job.Cancel{By: m.by.UID, At: m.work.now, To: job.Cancelled, Flags: flags}
+		notBefore(r, c.Begin)
 		m.put(r)
 	case !r.Terminal():
 		r.Flags = r.Flags&^requeueFlags | flags
+		notBefore(r, c.Begin)
 		m.put(r)
 	default:
 		r.Flags |= flags
+		notBefore(r, c.Begin)
 		m.backToQueue(r)
 	}
 	return nil
+}
+
+// notBefore puts off a job's next start.
+func notBefore(r *jobRow, begin job.Time) {
+	if begin > r.Request.Timing.Begin {
+		req := *r.Request
+		req.Timing.Begin = begin
+		r.Request = &req
+	}
 }
 
 // holdRequeued holds a job that waits already.
