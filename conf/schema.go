@@ -64,7 +64,7 @@ type partitionTable struct {
 	DefMemPerNode megabytes  `toml:"def_mem_per_node" default:"0" doc:"As in [policy], for this partition."`
 	MaxMemPerCPU  megabytes  `toml:"max_mem_per_cpu" default:"0" doc:"As in [policy], for this partition."`
 	MaxMemPerNode megabytes  `toml:"max_mem_per_node" default:"0" doc:"As in [policy], for this partition."`
-	MaxCPUsNode   uint32     `toml:"max_cpus_per_node" default:"0" doc:"Most CPUs of a node that jobs of this partition use; 0 is no limit." later:"the partition limits"`
+	MaxCPUsNode   uint32     `toml:"max_cpus_per_node" default:"0" doc:"Most CPUs of a node that jobs of this partition use; 0 is no limit."`
 	OverSubscribe string     `toml:"oversubscribe" default:"NO" doc:"NO, or EXCLUSIVE: a job gets whole nodes."`
 	AllowAccounts []string   `toml:"allow_accounts" doc:"Only these accounts may use the partition."`
 	DenyAccounts  []string   `toml:"deny_accounts" doc:"These accounts may not use it."`
@@ -75,7 +75,7 @@ type partitionTable struct {
 	RootOnly      bool       `toml:"root_only" default:"false" doc:"Only root submits to it."`
 	DisableRoot   bool       `toml:"disable_root_jobs" default:"false" doc:"Root may not run jobs in it."`
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
-	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"the partition limits"`
+	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"partitions that stand in for others"`
 }
 
 type licenseTable struct {
@@ -113,7 +113,7 @@ type policyTable struct {
 	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)." later:"accounting"`
 	Propagate     []string  `toml:"propagate_except" doc:"Resource limits of the submitting shell that are not carried to the job, such as MEMLOCK (PropagateResourceLimitsExcept)."`
 	PrivateData   []string  `toml:"private_data" doc:"What users do not see of each other: jobs, usage, accounts, users, nodes, partitions, reservations (PrivateData)."`
-	SchedInterval millis    `toml:"sched_interval" default:"1s" doc:"Longest time between two looks of the scheduler at the queue; it also looks whenever something changed."`
+	SchedInterval millis    `toml:"sched_interval" default:"1s" doc:"Longest time between two looks of the scheduler at the queue; it also looks whenever something changed." later:"a scheduler that also works by the clock"`
 }
 
 type priorityTable struct {
