@@ -25,18 +25,18 @@ done
 
 dir=$(mktemp -d /tmp/muster-conformance.XXXXXX)
 chmod 755 "$dir"
+# Other users have to reach the programs, and a build meanwhile must not change them.
+cp -a "$BIN" "$dir/bin"
+chmod 755 "$dir/bin"
 finish() {
 	code=$?
 	trap - EXIT INT TERM
-	"$BIN/muster" dev down --dir "$dir/c" >/dev/null 2>&1 || code=1
+	"$dir/bin/muster" dev down --dir "$dir/c" || code=1
 	if [ "$code" = 0 ]; then rm -rf "$dir"; else echo "conformance: logs are in $dir" >&2; fi
 	exit "$code"
 }
 trap finish EXIT INT TERM
 
-# Other users have to reach the programs.
-cp -a "$BIN" "$dir/bin"
-chmod 755 "$dir/bin"
-"$BIN/muster" dev up --dir "$dir/c" --conf "$here/cluster.toml"
-eval "$("$BIN/muster" dev env --dir "$dir/c")"
+"$dir/bin/muster" dev up --dir "$dir/c" --conf "$here/cluster.toml"
+eval "$("$dir/bin/muster" dev env --dir "$dir/c")"
 "$CONFORMANCE_DIR/run" --bin "$dir/bin" "$@"
