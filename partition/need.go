@@ -300,6 +300,10 @@ func (n *Need) Capacity(h *Host, free *Room, want int, k *Take) int {
 // Suits tells whether the shape of a node is as the request wants it
 // (--sockets-per-node and alike, --tmp, --core-spec).
 func Suits(r *job.Request, h *Host) bool {
+	switch r.Place.Sharing {
+	case job.ExclusiveUser, job.ExclusiveMCS, job.ExclusiveTopo:
+		return false // not supported: such a job must not share what it wants for itself
+	}
 	s, z := &r.Size, &h.Size
 	return s.SocketsPerNode <= z.Sockets && s.CoresPerSocket <= z.CoresPerSocket &&
 		s.ThreadsPerCore <= z.ThreadsPerCore && r.Place.TmpDiskMB <= z.TmpDiskMB

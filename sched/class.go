@@ -14,6 +14,7 @@ import (
 type Class struct {
 	Request  *job.Request // of one of them
 	Features *partition.Features
+	Prefer   *partition.Features // of nodes that are taken first, if there are any
 	Licenses partition.Licenses
 	Bad      string // why the request can never be met, "" if it is sound
 }
@@ -25,8 +26,15 @@ func NewClass(r *job.Request) *Class {
 	if c.Features, err = partition.ParseFeatures(r.Place.Constraint); err != nil {
 		c.Bad = err.Error()
 	}
+	if c.Prefer, err = partition.ParseFeatures(r.Place.Prefer); err != nil {
+		c.Bad = err.Error()
+	}
 	if c.Licenses, err = partition.ParseLicenses(r.Licenses); err != nil {
 		c.Bad = err.Error()
+	}
+	switch r.Place.Sharing {
+	case job.ExclusiveUser, job.ExclusiveMCS, job.ExclusiveTopo:
+		c.Bad = "--exclusive=user, mcs and topo are not supported; use --exclusive"
 	}
 	return c
 }
@@ -51,7 +59,7 @@ func Key(r *job.Request) string {
 	for _, spec := range [...]gres.Spec{r.Gres.PerNode, r.Gres.PerJob, r.Gres.PerSocket, r.Gres.PerTask} {
 		b = appendText(b, spec.String())
 	}
-	for _, text := range [...]string{r.Place.Constraint, r.Place.Hint, r.Licenses, r.Reservation} {
+	for _, text := range [...]string{r.Place.Constraint, r.Place.Prefer, r.Place.Hint, r.Licenses, r.Reservation} {
 		b = appendText(b, text)
 	}
 	for _, list := range [...][]string{r.Partitions, r.Place.Nodes, r.Place.Exclude} {

@@ -108,6 +108,24 @@ func (c *cycle) usable(t *trial) {
 		}
 	}
 	t.failed = len(t.absent) > 0
+	if r.Place.Prefer != "" && t.class.Prefer != nil {
+		c.preferred(t)
+	}
+}
+
+// preferred puts the nodes that --prefer names first; the order among them, and
+// among the others, stays.
+func (c *cycle) preferred(t *trial) {
+	var nodes []int
+	var required []bool
+	for _, first := range []bool{true, false} {
+		for k, i := range t.nodes {
+			if meetsAny(t.class.Prefer, c.view.Nodes[i].Host.Node.FeaturesOf()) == first {
+				nodes, required = append(nodes, i), append(required, t.required[k])
+			}
+		}
+	}
+	t.nodes, t.required = nodes, required
 }
 
 func (c *cycle) has(t *trial, name string) bool {
