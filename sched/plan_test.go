@@ -256,8 +256,12 @@ func TestFeatures(t *testing.T) {
 func TestPreferenceOrdersNodes(t *testing.T) {
 	w := newWorld(3, 8)
 	w.node(1, func(n *partition.Node) { n.Features = []string{"fast"} })
-	id := w.submit(func(j *job.Job) { j.Request.Size.MinNodes, j.Request.Size.MaxNodes, j.Request.Place.Prefer = 1, 1, "fast" })
-	wide := w.submit(func(j *job.Job) { j.Request.Size.MinNodes, j.Request.Size.MaxNodes, j.Request.Place.Prefer = 3, 3, "fast" })
+	id := w.submit(func(j *job.Job) {
+		j.Request.Size.MinNodes, j.Request.Size.MaxNodes, j.Request.Place.Prefer = 1, 1, "fast"
+	})
+	wide := w.submit(func(j *job.Job) {
+		j.Request.Size.MinNodes, j.Request.Size.MaxNodes, j.Request.Place.Prefer = 3, 3, "fast"
+	})
 	p := w.plan()
 	wantStarts(t, p, id, wide)
 	if got := nodesOf(p, id); !slices.Equal(got, []string{"n2"}) {
