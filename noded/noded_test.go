@@ -333,3 +333,18 @@ func TestEndingOfWhatNeverCame(t *testing.T) {
 		t.Errorf("node without the script reported %v", r)
 	}
 }
+
+func TestSpoolThatWasCleanedAwayIsMadeAgain(t *testing.T) {
+	s := newSite(t)
+	spool, err := chooseSpool(s.cfg.DataDir, s.hello.JournalId)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(spool); err != nil {
+		t.Fatal(err)
+	}
+	s.launch(1, "exit 6")
+	if r := s.released(1); r.Failed || r.ExitCode != 6 {
+		t.Errorf("reported %v", r)
+	}
+}

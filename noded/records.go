@@ -207,7 +207,14 @@ func (n *Node) jobDir(k shepherd.Key) string {
 func (n *Node) writeScript(l *pb.Launch, script []byte) (string, error) {
 	k := keyOf(l.Attempt)
 	dir := n.jobDir(k)
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, os.ErrNotExist) {
+		// Somebody has cleaned up where the spool was.
+		if err = ownDir(n.cfg.SpoolDir); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if err != nil {
 		if !errors.Is(err, os.ErrExist) {
 			return "", fmt.Errorf("directory of job %s: %w", k, err)
 		}
