@@ -191,6 +191,26 @@ func TestRequeue(t *testing.T) {
 	w.refuse(NotRequeueable, &Requeue{Targets: []Target{{Job: no}}})
 }
 
+// A requeue may put off the next start, or not.
+func TestRequeuePutsOffTheNextStart(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct{ begin, want job.Time }{
+		{w.now + 121_000, w.now + 121_000},
+		{0, 0},
+	} {
+		id := w.submit(nil)
+		w.start(id, "n1")
+		w.must(&Requeue{Targets: []Target{{Job: id}}, Begin: c.begin})
+		w.exit(id, 0)
+		if got := w.job(id).Request.Timing.Begin; got != c.want {
+			t.Errorf("begin %d, want %d", got, c.want)
+		}
+		if c.want != 0 {
+			w.is(id, job.Pending, job.ReasonBeginTime)
+		}
+	}
+}
+
 // A cancel takes a requeue back that has not happened yet.
 func TestCancelBeatsRequeue(t *testing.T) {
 	w := newWorld(t)

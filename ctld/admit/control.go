@@ -2,6 +2,7 @@ package admit
 
 import (
 	"context"
+	"time"
 
 	"muster/api"
 	"muster/api/slurm"
@@ -33,6 +34,10 @@ func controlJob(ctx context.Context, core service.Core, r *service.Request) erro
 	}
 	return send(r, &reply)
 }
+
+// requeueDelay is how long a job that a user requeued waits before it may start
+// again, as in Slurm (scontrol(1) requeue): time to look at it, hold or change it.
+const requeueDelay = 121 * time.Second
 
 // controller is one call on its way.
 type controller struct {
@@ -152,7 +157,7 @@ func (c *controller) requeue(t *target, root bool) (state.Command, string) {
 	case waiting == len(t.records):
 		return nil, slurm.TextPending
 	}
-	cmd := &state.Requeue{Targets: []state.Target{t.state}, Special: c.req.Special}
+	cmd := &state.Requeue{Targets: []state.Target{t.state}, Special: c.req.Special, Begin: c.core.Now().Add(requeueDelay)}
 	if c.req.Verb == "requeuehold" {
 		cmd.Hold = job.HeldByUser
 		if root {
