@@ -8,6 +8,7 @@ import (
 	"muster/api"
 	"muster/api/slurm"
 	"muster/api/slurm/format"
+	"muster/internal/wire"
 	"muster/job"
 )
 
@@ -100,4 +101,20 @@ func words(list string) []string {
 		}
 	}
 	return out
+}
+
+// read makes a reading call and gathers the whole answer. It asks for one that
+// includes all that was acknowledged to anybody: users expect to see at once what
+// a colleague or an admin has just changed, which a follower may not know yet.
+func read(c *api.Client, method string, query, reply wire.Message) error {
+	chunks, _, err := c.All(&api.Call{Method: method, Body: wire.Encode(nil, query), Read: api.ReadLinearizable})
+	if err != nil {
+		return err
+	}
+	for _, b := range chunks {
+		if err := wire.Decode(b, reply); err != nil {
+			return fmt.Errorf("answer to %s: %w", method, err)
+		}
+	}
+	return nil
 }

@@ -270,6 +270,9 @@ func (o *acctOptions) finish(in *invocation) (int, bool) {
 	case o.start == "" && q.ByState:
 		q.From = job.TimeOf(now) // states alone mean jobs that are in them now
 	}
+	if q.To != 0 {
+		q.To = q.To.Add(time.Second) // times are given in whole seconds: that second counts
+	}
 	if q.To != 0 && q.To < q.From {
 		return in.fatal("Start time (%s) requested is after end time (%s).", o.start, o.end)
 	}
@@ -348,7 +351,7 @@ func (o *acctOptions) load(in *invocation) (*api.JobList, int) {
 	}
 	defer c.Close()
 	list := &api.JobList{}
-	if err := askJobs(c, api.MethodAccounting, &o.query, list); err != nil {
+	if err := read(c, api.MethodAccounting, &o.query, list); err != nil {
 		return nil, in.loadFailed("slurmdb_jobs_get", err)
 	}
 	return list, 0

@@ -100,7 +100,7 @@ func (in *invocation) ask(what, method string, query, reply wire.Message) int {
 		return in.loadFailed(what, err)
 	}
 	defer c.Close()
-	if _, err := c.Ask(method, query, reply); err != nil {
+	if err := read(c, method, query, reply); err != nil {
 		return in.loadFailed(what, err)
 	}
 	return 0

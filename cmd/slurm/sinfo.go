@@ -228,7 +228,7 @@ func (o *nodeOptions) list(in *invocation) int {
 	}
 	defer c.Close()
 	var list api.NodeList
-	if _, err := c.Ask(api.MethodNodes, &api.NodeQuery{WithUse: true}, &list); err != nil {
+	if err := read(c, api.MethodNodes, &api.NodeQuery{WithUse: true}, &list); err != nil {
 		return in.loadFailed("slurm_load_partitions", err)
 	}
 	if o.json || o.yaml {
@@ -327,7 +327,7 @@ func (o *nodeOptions) listReservations(in *invocation) int {
 	}
 	defer c.Close()
 	var list api.ReservationList
-	if _, err := c.Ask(api.MethodReservations, &api.NameQuery{}, &list); err != nil {
+	if err := read(c, api.MethodReservations, &api.NameQuery{}, &list); err != nil {
 		return in.loadFailed("slurm_load_reservations", err)
 	}
 	if len(list.Reservations) == 0 {

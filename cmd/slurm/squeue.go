@@ -10,7 +10,6 @@ import (
 	"muster/api/slurm"
 	"muster/api/slurm/format"
 	"muster/internal/hostlist"
-	"muster/internal/wire"
 	"muster/job"
 )
 
@@ -429,16 +428,10 @@ func (o *queueOptions) load(in *invocation) (*api.JobList, int) {
 		return nil, in.loadFailed("slurm_load_jobs", err)
 	}
 	defer c.Close()
-	if err := askJobs(c, api.MethodJobs, &o.query, list); err != nil {
+	if err := read(c, api.MethodJobs, &o.query, list); err != nil {
 		return nil, in.loadFailed("slurm_load_jobs", err)
 	}
 	return list, 0
-}
-
-// askJobs makes a call that is answered by job records.
-func askJobs(c *api.Client, method string, query wire.Message, list *api.JobList) error {
-	_, err := c.Ask(method, query, list)
-	return err
 }
 
 // choose applies what only the client knows: running times, and how arrays and
