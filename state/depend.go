@@ -117,11 +117,13 @@ func (m *Machine) judge(r *jobRow, d *job.Dependency) job.DependState {
 	return job.FailedDep
 }
 
+// judgeAfter: the delay runs from the first time that all had started, whatever
+// becomes of them then.
 func (m *Machine) judgeAfter(d *job.Dependency, started bool) job.DependState {
-	if !started {
-		return job.Unfulfilled
-	}
 	if d.Due == 0 {
+		if !started {
+			return job.Unfulfilled
+		}
 		d.Due = m.work.now + job.Time(d.Delay)*60_000
 	}
 	if m.work.now < d.Due {

@@ -208,3 +208,19 @@ func TestHeterogeneous(t *testing.T) {
 	w.cancel(Target{Job: ids[0]})
 	w.is(ids[1], job.Cancelled, job.ReasonNone)
 }
+
+// A delay that runs goes on when the other job goes back to the queue.
+func TestDelayOutlivesARequeue(t *testing.T) {
+	w := newWorld(t)
+	a := w.submit(nil)
+	x := w.submit(func(n *NewJob) {
+		n.Deps = []job.Dependency{{Kind: job.DependAfter, On: a, Task: job.NoTask, Delay: 1}}
+	})
+	w.start(a, "n1")
+	w.must(&Requeue{Targets: []Target{{Job: a}}})
+	w.exit(a, 0)
+	w.is(x, job.Pending, job.ReasonDependency)
+	w.now += 60_000
+	w.must(&Tick{})
+	w.is(x, job.Pending, job.ReasonNone)
+}
