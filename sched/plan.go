@@ -158,6 +158,9 @@ func (c *cycle) lookAlone(w *Waiting, e entry) (Verdict, bool) {
 	}
 	t := c.trialOf(w.Class, e.part, resv)
 	task := job.NoTask
+	if j.Array.JobID != 0 && !j.IsArrayRest() {
+		task = j.Array.Task // a task by itself: requeued, or apart for its dependency
+	}
 	for n := 0; ; n++ {
 		if j.IsArrayRest() {
 			if task = nextTask(j, task); task == job.NoTask {

@@ -183,6 +183,18 @@ func TestArrayThrottle(t *testing.T) {
 	wantReason(t, p, id, job.ReasonJobArrayTaskLimit)
 }
 
+// A task that was requeued, or set apart for its dependency, has a record of its
+// own and starts under its own number.
+func TestTaskByItself(t *testing.T) {
+	w := newWorld(1, 8)
+	id := w.submit(func(j *job.Job) { j.Array = job.Array{JobID: 77, Task: 3} })
+	p := w.plan()
+	wantStarts(t, p, id)
+	if p.Starts[0].Task != 3 {
+		t.Errorf("started as task %d, want 3", p.Starts[0].Task)
+	}
+}
+
 func TestArrayFillsTheNode(t *testing.T) {
 	w := newWorld(1, 8)
 	id := w.submit(func(j *job.Job) {
