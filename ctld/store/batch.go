@@ -240,9 +240,22 @@ func (b *batcher) entry(items []item) []byte {
 // sent, until run has ended.
 func (b *batcher) collect() {
 	for f := range b.flights {
-		err := f.future.Error()
+		err := b.await(f.future)
 		<-b.slots
 		deliver(f, b.failure(err))
+	}
+}
+
+// await waits for the result of an entry. Raft forgets entries that it had not
+// come to when it was shut down: nobody would ever answer for them.
+func (b *batcher) await(f raft.ApplyFuture) error {
+	result := make(chan error, 1)
+	go func() { result <- f.Error() }() // at shutdown it may outlive the store
+	select {
+	case err := <-result:
+		return err
+	case <-b.store.down:
+		return raft.ErrRaftShutdown
 	}
 }
 
@@ -256,8 +269,9 @@ func (b *batcher) failure(err error) error {
 }
 
 func deliver(f flight, err error) {
-	a, _ := f.future.Response().(applied)
+	var a applied
 	if err == nil {
+		a, _ = f.future.Response().(applied)
 		err = a.err
 	}
 	if err == nil && len(a.results) != len(f.items) {

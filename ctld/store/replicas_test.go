@@ -148,6 +148,7 @@ func (r *replicas) stop(name string) {
 	if err := s.raft.Shutdown().Error(); err != nil {
 		r.t.Error(err)
 	}
+	close(s.down)
 	s.tasks.Wait()
 	if err := errors.Join(s.trans.Close(), s.bolt.Close(), s.blobs.close(), r.ports[name].Close()); err != nil {
 		r.t.Error(err)

@@ -104,6 +104,7 @@ type Store struct {
 	stop    context.CancelFunc
 	tasks   sync.WaitGroup
 	failed  chan struct{} // closed when the replica must stop
+	down    chan struct{} // closed when raft has been shut down
 	once    sync.Once
 	err     error // why, set before failed is closed
 }
@@ -123,7 +124,7 @@ func Open(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, blobs: files, time: newStateTime(cfg.Clock), notify: make(chan bool, 16),
-		seen: make(chan struct{}, 1), failed: make(chan struct{})}
+		seen: make(chan struct{}, 1), failed: make(chan struct{}), down: make(chan struct{})}
 	s.fsm = newFSM(s)
 	if err := s.openRaft(); err != nil {
 		return nil, errors.Join(err, files.close())
@@ -149,6 +150,7 @@ func (s *Store) Close() error {
 	}
 	s.stop()
 	err := s.raft.Shutdown().Error()
+	close(s.down)
 	s.tasks.Wait()
 	return errors.Join(err, s.trans.Close(), s.bolt.Close(), s.blobs.close())
 }
