@@ -104,14 +104,19 @@ func (c *Controller) answersHere(ctx context.Context, r *service.Request, m serv
 	switch {
 	case m.Leader:
 		return leads, nil
-	case r.Read == api.ReadLinearizable:
-		if !leads {
-			return false, nil
-		}
+	case r.Read == api.ReadLinearizable && leads:
 		if err := c.store.Verify(ctx); err != nil {
 			return false, &api.Error{Kind: api.ErrUnavailable, Text: err.Error()}
 		}
 		return true, nil
+	case r.Read == api.ReadLinearizable && m.Live:
+		return false, nil
+	case r.Read == api.ReadLinearizable:
+		index, err := c.reads.get(ctx, c)
+		if err != nil {
+			return false, &api.Error{Kind: api.ErrUnavailable, Text: err.Error()}
+		}
+		return true, c.waitFor(ctx, max(index, r.MinIndex))
 	case leads:
 		return true, c.waitFor(ctx, r.MinIndex)
 	case c.caughtUp() && c.store.Root().Index() >= r.MinIndex:

@@ -3,6 +3,7 @@ package ctld
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,31 +19,41 @@ import (
 )
 
 // verdicts is the scheduler's last word on each waiting job, on the leader and,
-// a little later, on the followers.
-type verdicts struct {
-	mu      sync.Mutex
-	table   map[job.ID]sched.Verdict // replaced, never changed
+// a little later, on the followers. Readers hold no lock that the planner needs.
+type verdicts struct{ last atomic.Pointer[verdictTable] }
+
+// verdictTable is never changed; version counts the tables of this controller.
+type verdictTable struct {
+	jobs    map[job.ID]sched.Verdict
 	version uint64
 }
 
 func (v *verdicts) get(id job.ID) (sched.Verdict, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	w, ok := v.table[id]
+	jobs, _ := v.all()
+	w, ok := jobs[id]
 	return w, ok
 }
 
-func (v *verdicts) set(table map[job.ID]sched.Verdict) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.table = table
-	v.version++
+// set publishes a table.
+func (v *verdicts) set(jobs map[job.ID]sched.Verdict) {
+	for {
+		old := v.last.Load()
+		next := &verdictTable{jobs: jobs, version: 1}
+		if old != nil {
+			next.version = old.version + 1
+		}
+		if v.last.CompareAndSwap(old, next) {
+			return
+		}
+	}
 }
 
 func (v *verdicts) all() (map[job.ID]sched.Verdict, uint64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.table, v.version
+	t := v.last.Load()
+	if t == nil {
+		return nil, 0
+	}
+	return t.jobs, t.version
 }
 
 const (

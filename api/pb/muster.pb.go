@@ -338,6 +338,86 @@ func (x *PlansReply) GetNowMs() int64 {
 	return 0
 }
 
+type IndexRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IndexRequest) Reset() {
+	*x = IndexRequest{}
+	mi := &file_api_pb_muster_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IndexRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IndexRequest) ProtoMessage() {}
+
+func (x *IndexRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IndexRequest.ProtoReflect.Descriptor instead.
+func (*IndexRequest) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{6}
+}
+
+type IndexReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IndexReply) Reset() {
+	*x = IndexReply{}
+	mi := &file_api_pb_muster_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IndexReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IndexReply) ProtoMessage() {}
+
+func (x *IndexReply) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IndexReply.ProtoReflect.Descriptor instead.
+func (*IndexReply) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *IndexReply) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
 // FromNode is one message of a node.
 type FromNode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -351,7 +431,7 @@ type FromNode struct {
 
 func (x *FromNode) Reset() {
 	*x = FromNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[6]
+	mi := &file_api_pb_muster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -363,7 +443,7 @@ func (x *FromNode) String() string {
 func (*FromNode) ProtoMessage() {}
 
 func (x *FromNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[6]
+	mi := &file_api_pb_muster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -376,7 +456,7 @@ func (x *FromNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromNode.ProtoReflect.Descriptor instead.
 func (*FromNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{6}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FromNode) GetHello() *Hello {
@@ -430,7 +510,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_api_pb_muster_proto_msgTypes[7]
+	mi := &file_api_pb_muster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +522,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[7]
+	mi := &file_api_pb_muster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +535,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{7}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Hello) GetName() string {
@@ -579,7 +659,7 @@ type Inventory struct {
 
 func (x *Inventory) Reset() {
 	*x = Inventory{}
-	mi := &file_api_pb_muster_proto_msgTypes[8]
+	mi := &file_api_pb_muster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +671,7 @@ func (x *Inventory) String() string {
 func (*Inventory) ProtoMessage() {}
 
 func (x *Inventory) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[8]
+	mi := &file_api_pb_muster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +684,7 @@ func (x *Inventory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inventory.ProtoReflect.Descriptor instead.
 func (*Inventory) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{8}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Inventory) GetBoards() uint32 {
@@ -677,7 +757,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_api_pb_muster_proto_msgTypes[9]
+	mi := &file_api_pb_muster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -689,7 +769,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[9]
+	mi := &file_api_pb_muster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -702,7 +782,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{9}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Device) GetName() string {
@@ -757,7 +837,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +849,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +862,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Attempt) GetJob() uint32 {
@@ -813,7 +893,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -825,7 +905,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -838,7 +918,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Heartbeat) GetSeq() uint64 {
@@ -893,7 +973,7 @@ type StepUsage struct {
 
 func (x *StepUsage) Reset() {
 	*x = StepUsage{}
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +985,7 @@ func (x *StepUsage) String() string {
 func (*StepUsage) ProtoMessage() {}
 
 func (x *StepUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +998,7 @@ func (x *StepUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUsage.ProtoReflect.Descriptor instead.
 func (*StepUsage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StepUsage) GetAttempt() *Attempt {
@@ -950,7 +1030,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -962,7 +1042,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -975,7 +1055,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Usage) GetUserUs() uint64 {
@@ -1048,7 +1128,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1140,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1153,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Report) GetNumber() uint64 {
@@ -1170,7 +1250,7 @@ type SignalDone struct {
 
 func (x *SignalDone) Reset() {
 	*x = SignalDone{}
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1182,7 +1262,7 @@ func (x *SignalDone) String() string {
 func (*SignalDone) ProtoMessage() {}
 
 func (x *SignalDone) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1195,7 +1275,7 @@ func (x *SignalDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalDone.ProtoReflect.Descriptor instead.
 func (*SignalDone) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SignalDone) GetId() uint64 {
@@ -1229,7 +1309,7 @@ type ToNode struct {
 
 func (x *ToNode) Reset() {
 	*x = ToNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1321,7 @@ func (x *ToNode) String() string {
 func (*ToNode) ProtoMessage() {}
 
 func (x *ToNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1334,7 @@ func (x *ToNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToNode.ProtoReflect.Descriptor instead.
 func (*ToNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ToNode) GetTerm() uint64 {
@@ -1319,7 +1399,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1331,7 +1411,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1344,7 +1424,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Welcome) GetHeartbeatMs() uint32 {
@@ -1400,7 +1480,7 @@ type Desired struct {
 
 func (x *Desired) Reset() {
 	*x = Desired{}
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1492,7 @@ func (x *Desired) String() string {
 func (*Desired) ProtoMessage() {}
 
 func (x *Desired) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1505,7 @@ func (x *Desired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Desired.ProtoReflect.Descriptor instead.
 func (*Desired) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Desired) GetFull() bool {
@@ -1487,7 +1567,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1499,7 +1579,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1512,7 +1592,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Limit) GetAttempt() *Attempt {
@@ -1541,7 +1621,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1633,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1646,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Ending) GetAttempt() *Attempt {
@@ -1622,7 +1702,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1714,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +1727,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Launch) GetAttempt() *Attempt {
@@ -1796,7 +1876,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1888,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1901,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *JobInfo) GetCluster() string {
@@ -1969,7 +2049,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2061,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2074,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Batch) GetScript() []byte {
@@ -2037,7 +2117,7 @@ type NodePart struct {
 
 func (x *NodePart) Reset() {
 	*x = NodePart{}
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2129,7 @@ func (x *NodePart) String() string {
 func (*NodePart) ProtoMessage() {}
 
 func (x *NodePart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2142,7 @@ func (x *NodePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePart.ProtoReflect.Descriptor instead.
 func (*NodePart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *NodePart) GetName() string {
@@ -2106,7 +2186,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +2198,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +2211,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Part) GetCpus() uint32 {
@@ -2181,7 +2261,7 @@ type PartDevice struct {
 
 func (x *PartDevice) Reset() {
 	*x = PartDevice{}
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2273,7 @@ func (x *PartDevice) String() string {
 func (*PartDevice) ProtoMessage() {}
 
 func (x *PartDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2286,7 @@ func (x *PartDevice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartDevice.ProtoReflect.Descriptor instead.
 func (*PartDevice) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PartDevice) GetName() string {
@@ -2248,7 +2328,7 @@ type SignalBefore struct {
 
 func (x *SignalBefore) Reset() {
 	*x = SignalBefore{}
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2260,7 +2340,7 @@ func (x *SignalBefore) String() string {
 func (*SignalBefore) ProtoMessage() {}
 
 func (x *SignalBefore) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2273,7 +2353,7 @@ func (x *SignalBefore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalBefore.ProtoReflect.Descriptor instead.
 func (*SignalBefore) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SignalBefore) GetNumber() uint32 {
@@ -2313,7 +2393,7 @@ type Signal struct {
 
 func (x *Signal) Reset() {
 	*x = Signal{}
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2405,7 @@ func (x *Signal) String() string {
 func (*Signal) ProtoMessage() {}
 
 func (x *Signal) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2418,7 @@ func (x *Signal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signal.ProtoReflect.Descriptor instead.
 func (*Signal) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Signal) GetId() uint64 {
@@ -2405,7 +2485,7 @@ type RelayUp struct {
 
 func (x *RelayUp) Reset() {
 	*x = RelayUp{}
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2417,7 +2497,7 @@ func (x *RelayUp) String() string {
 func (*RelayUp) ProtoMessage() {}
 
 func (x *RelayUp) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2430,7 +2510,7 @@ func (x *RelayUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayUp.ProtoReflect.Descriptor instead.
 func (*RelayUp) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RelayUp) GetNode() string {
@@ -2478,7 +2558,7 @@ type RelayDown struct {
 
 func (x *RelayDown) Reset() {
 	*x = RelayDown{}
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2570,7 @@ func (x *RelayDown) String() string {
 func (*RelayDown) ProtoMessage() {}
 
 func (x *RelayDown) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2583,7 @@ func (x *RelayDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayDown.ProtoReflect.Descriptor instead.
 func (*RelayDown) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RelayDown) GetNode() string {
@@ -2543,7 +2623,11 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\bverdicts\x18\x01 \x01(\fR\bverdicts\x12\x12\n" +
 	"\x04full\x18\x02 \x01(\bR\x04full\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x15\n" +
-	"\x06now_ms\x18\x04 \x01(\x03R\x05nowMs\"\xbd\x01\n" +
+	"\x06now_ms\x18\x04 \x01(\x03R\x05nowMs\"\x0e\n" +
+	"\fIndexRequest\"\"\n" +
+	"\n" +
+	"IndexReply\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"\xbd\x01\n" +
 	"\bFromNode\x12#\n" +
 	"\x05hello\x18\x01 \x01(\v2\r.muster.HelloR\x05hello\x12/\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x11.muster.HeartbeatR\theartbeat\x12&\n" +
@@ -2752,14 +2836,15 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04from\x18\x05 \x01(\tR\x04from\"I\n" +
 	"\tRelayDown\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12(\n" +
-	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\x84\x02\n" +
+	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\xb7\x02\n" +
 	"\n" +
 	"Controller\x120\n" +
 	"\x04Call\x12\x13.muster.CallRequest\x1a\x11.muster.CallReply0\x01\x12,\n" +
 	"\x04Sync\x12\x10.muster.FromNode\x1a\x0e.muster.ToNode(\x010\x01\x120\n" +
 	"\x04Blob\x12\x13.muster.BlobRequest\x1a\x11.muster.BlobChunk0\x01\x123\n" +
 	"\x05Plans\x12\x14.muster.PlansRequest\x1a\x12.muster.PlansReply0\x01\x12/\n" +
-	"\x05Relay\x12\x0f.muster.RelayUp\x1a\x11.muster.RelayDown(\x010\x01B\x0fZ\rmuster/api/pbb\x06proto3"
+	"\x05Relay\x12\x0f.muster.RelayUp\x1a\x11.muster.RelayDown(\x010\x01\x121\n" +
+	"\x05Index\x12\x14.muster.IndexRequest\x1a\x12.muster.IndexReplyB\x0fZ\rmuster/api/pbb\x06proto3"
 
 var (
 	file_api_pb_muster_proto_rawDescOnce sync.Once
@@ -2773,7 +2858,7 @@ func file_api_pb_muster_proto_rawDescGZIP() []byte {
 	return file_api_pb_muster_proto_rawDescData
 }
 
-var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_api_pb_muster_proto_goTypes = []any{
 	(*CallRequest)(nil),  // 0: muster.CallRequest
 	(*CallReply)(nil),    // 1: muster.CallReply
@@ -2781,79 +2866,83 @@ var file_api_pb_muster_proto_goTypes = []any{
 	(*BlobChunk)(nil),    // 3: muster.BlobChunk
 	(*PlansRequest)(nil), // 4: muster.PlansRequest
 	(*PlansReply)(nil),   // 5: muster.PlansReply
-	(*FromNode)(nil),     // 6: muster.FromNode
-	(*Hello)(nil),        // 7: muster.Hello
-	(*Inventory)(nil),    // 8: muster.Inventory
-	(*Device)(nil),       // 9: muster.Device
-	(*Attempt)(nil),      // 10: muster.Attempt
-	(*Heartbeat)(nil),    // 11: muster.Heartbeat
-	(*StepUsage)(nil),    // 12: muster.StepUsage
-	(*Usage)(nil),        // 13: muster.Usage
-	(*Report)(nil),       // 14: muster.Report
-	(*SignalDone)(nil),   // 15: muster.SignalDone
-	(*ToNode)(nil),       // 16: muster.ToNode
-	(*Welcome)(nil),      // 17: muster.Welcome
-	(*Desired)(nil),      // 18: muster.Desired
-	(*Limit)(nil),        // 19: muster.Limit
-	(*Ending)(nil),       // 20: muster.Ending
-	(*Launch)(nil),       // 21: muster.Launch
-	(*JobInfo)(nil),      // 22: muster.JobInfo
-	(*Batch)(nil),        // 23: muster.Batch
-	(*NodePart)(nil),     // 24: muster.NodePart
-	(*Part)(nil),         // 25: muster.Part
-	(*PartDevice)(nil),   // 26: muster.PartDevice
-	(*SignalBefore)(nil), // 27: muster.SignalBefore
-	(*Signal)(nil),       // 28: muster.Signal
-	(*RelayUp)(nil),      // 29: muster.RelayUp
-	(*RelayDown)(nil),    // 30: muster.RelayDown
+	(*IndexRequest)(nil), // 6: muster.IndexRequest
+	(*IndexReply)(nil),   // 7: muster.IndexReply
+	(*FromNode)(nil),     // 8: muster.FromNode
+	(*Hello)(nil),        // 9: muster.Hello
+	(*Inventory)(nil),    // 10: muster.Inventory
+	(*Device)(nil),       // 11: muster.Device
+	(*Attempt)(nil),      // 12: muster.Attempt
+	(*Heartbeat)(nil),    // 13: muster.Heartbeat
+	(*StepUsage)(nil),    // 14: muster.StepUsage
+	(*Usage)(nil),        // 15: muster.Usage
+	(*Report)(nil),       // 16: muster.Report
+	(*SignalDone)(nil),   // 17: muster.SignalDone
+	(*ToNode)(nil),       // 18: muster.ToNode
+	(*Welcome)(nil),      // 19: muster.Welcome
+	(*Desired)(nil),      // 20: muster.Desired
+	(*Limit)(nil),        // 21: muster.Limit
+	(*Ending)(nil),       // 22: muster.Ending
+	(*Launch)(nil),       // 23: muster.Launch
+	(*JobInfo)(nil),      // 24: muster.JobInfo
+	(*Batch)(nil),        // 25: muster.Batch
+	(*NodePart)(nil),     // 26: muster.NodePart
+	(*Part)(nil),         // 27: muster.Part
+	(*PartDevice)(nil),   // 28: muster.PartDevice
+	(*SignalBefore)(nil), // 29: muster.SignalBefore
+	(*Signal)(nil),       // 30: muster.Signal
+	(*RelayUp)(nil),      // 31: muster.RelayUp
+	(*RelayDown)(nil),    // 32: muster.RelayDown
 }
 var file_api_pb_muster_proto_depIdxs = []int32{
-	7,  // 0: muster.FromNode.hello:type_name -> muster.Hello
-	11, // 1: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
-	14, // 2: muster.FromNode.report:type_name -> muster.Report
-	15, // 3: muster.FromNode.signal_done:type_name -> muster.SignalDone
-	8,  // 4: muster.Hello.found:type_name -> muster.Inventory
-	10, // 5: muster.Hello.running:type_name -> muster.Attempt
-	9,  // 6: muster.Inventory.devices:type_name -> muster.Device
-	10, // 7: muster.Heartbeat.running:type_name -> muster.Attempt
-	12, // 8: muster.Heartbeat.usage:type_name -> muster.StepUsage
-	10, // 9: muster.StepUsage.attempt:type_name -> muster.Attempt
-	13, // 10: muster.StepUsage.usage:type_name -> muster.Usage
-	10, // 11: muster.Report.attempt:type_name -> muster.Attempt
-	13, // 12: muster.Report.usage:type_name -> muster.Usage
-	17, // 13: muster.ToNode.welcome:type_name -> muster.Welcome
-	18, // 14: muster.ToNode.desired:type_name -> muster.Desired
-	28, // 15: muster.ToNode.signal:type_name -> muster.Signal
-	21, // 16: muster.Desired.launch:type_name -> muster.Launch
-	20, // 17: muster.Desired.ending:type_name -> muster.Ending
-	10, // 18: muster.Desired.keep:type_name -> muster.Attempt
-	19, // 19: muster.Desired.limits:type_name -> muster.Limit
-	10, // 20: muster.Desired.suspend:type_name -> muster.Attempt
-	10, // 21: muster.Desired.resume:type_name -> muster.Attempt
-	10, // 22: muster.Limit.attempt:type_name -> muster.Attempt
-	10, // 23: muster.Ending.attempt:type_name -> muster.Attempt
-	10, // 24: muster.Launch.attempt:type_name -> muster.Attempt
-	22, // 25: muster.Launch.info:type_name -> muster.JobInfo
-	23, // 26: muster.Launch.script:type_name -> muster.Batch
-	24, // 27: muster.Launch.nodes:type_name -> muster.NodePart
-	25, // 28: muster.Launch.part:type_name -> muster.Part
-	27, // 29: muster.Launch.signal:type_name -> muster.SignalBefore
-	26, // 30: muster.Part.devices:type_name -> muster.PartDevice
-	10, // 31: muster.Signal.attempt:type_name -> muster.Attempt
-	6,  // 32: muster.RelayUp.message:type_name -> muster.FromNode
-	16, // 33: muster.RelayDown.message:type_name -> muster.ToNode
+	9,  // 0: muster.FromNode.hello:type_name -> muster.Hello
+	13, // 1: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
+	16, // 2: muster.FromNode.report:type_name -> muster.Report
+	17, // 3: muster.FromNode.signal_done:type_name -> muster.SignalDone
+	10, // 4: muster.Hello.found:type_name -> muster.Inventory
+	12, // 5: muster.Hello.running:type_name -> muster.Attempt
+	11, // 6: muster.Inventory.devices:type_name -> muster.Device
+	12, // 7: muster.Heartbeat.running:type_name -> muster.Attempt
+	14, // 8: muster.Heartbeat.usage:type_name -> muster.StepUsage
+	12, // 9: muster.StepUsage.attempt:type_name -> muster.Attempt
+	15, // 10: muster.StepUsage.usage:type_name -> muster.Usage
+	12, // 11: muster.Report.attempt:type_name -> muster.Attempt
+	15, // 12: muster.Report.usage:type_name -> muster.Usage
+	19, // 13: muster.ToNode.welcome:type_name -> muster.Welcome
+	20, // 14: muster.ToNode.desired:type_name -> muster.Desired
+	30, // 15: muster.ToNode.signal:type_name -> muster.Signal
+	23, // 16: muster.Desired.launch:type_name -> muster.Launch
+	22, // 17: muster.Desired.ending:type_name -> muster.Ending
+	12, // 18: muster.Desired.keep:type_name -> muster.Attempt
+	21, // 19: muster.Desired.limits:type_name -> muster.Limit
+	12, // 20: muster.Desired.suspend:type_name -> muster.Attempt
+	12, // 21: muster.Desired.resume:type_name -> muster.Attempt
+	12, // 22: muster.Limit.attempt:type_name -> muster.Attempt
+	12, // 23: muster.Ending.attempt:type_name -> muster.Attempt
+	12, // 24: muster.Launch.attempt:type_name -> muster.Attempt
+	24, // 25: muster.Launch.info:type_name -> muster.JobInfo
+	25, // 26: muster.Launch.script:type_name -> muster.Batch
+	26, // 27: muster.Launch.nodes:type_name -> muster.NodePart
+	27, // 28: muster.Launch.part:type_name -> muster.Part
+	29, // 29: muster.Launch.signal:type_name -> muster.SignalBefore
+	28, // 30: muster.Part.devices:type_name -> muster.PartDevice
+	12, // 31: muster.Signal.attempt:type_name -> muster.Attempt
+	8,  // 32: muster.RelayUp.message:type_name -> muster.FromNode
+	18, // 33: muster.RelayDown.message:type_name -> muster.ToNode
 	0,  // 34: muster.Controller.Call:input_type -> muster.CallRequest
-	6,  // 35: muster.Controller.Sync:input_type -> muster.FromNode
+	8,  // 35: muster.Controller.Sync:input_type -> muster.FromNode
 	2,  // 36: muster.Controller.Blob:input_type -> muster.BlobRequest
 	4,  // 37: muster.Controller.Plans:input_type -> muster.PlansRequest
-	29, // 38: muster.Controller.Relay:input_type -> muster.RelayUp
-	1,  // 39: muster.Controller.Call:output_type -> muster.CallReply
-	16, // 40: muster.Controller.Sync:output_type -> muster.ToNode
-	3,  // 41: muster.Controller.Blob:output_type -> muster.BlobChunk
-	5,  // 42: muster.Controller.Plans:output_type -> muster.PlansReply
-	30, // 43: muster.Controller.Relay:output_type -> muster.RelayDown
-	39, // [39:44] is the sub-list for method output_type
-	34, // [34:39] is the sub-list for method input_type
+	31, // 38: muster.Controller.Relay:input_type -> muster.RelayUp
+	6,  // 39: muster.Controller.Index:input_type -> muster.IndexRequest
+	1,  // 40: muster.Controller.Call:output_type -> muster.CallReply
+	18, // 41: muster.Controller.Sync:output_type -> muster.ToNode
+	3,  // 42: muster.Controller.Blob:output_type -> muster.BlobChunk
+	5,  // 43: muster.Controller.Plans:output_type -> muster.PlansReply
+	32, // 44: muster.Controller.Relay:output_type -> muster.RelayDown
+	7,  // 45: muster.Controller.Index:output_type -> muster.IndexReply
+	40, // [40:46] is the sub-list for method output_type
+	34, // [34:40] is the sub-list for method input_type
 	34, // [34:34] is the sub-list for extension type_name
 	34, // [34:34] is the sub-list for extension extendee
 	0,  // [0:34] is the sub-list for field type_name
@@ -2870,7 +2959,7 @@ func file_api_pb_muster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_pb_muster_proto_rawDesc), len(file_api_pb_muster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	Controller_Blob_FullMethodName  = "/muster.Controller/Blob"
 	Controller_Plans_FullMethodName = "/muster.Controller/Plans"
 	Controller_Relay_FullMethodName = "/muster.Controller/Relay"
+	Controller_Index_FullMethodName = "/muster.Controller/Index"
 )
 
 // ControllerClient is the client API for Controller service.
@@ -44,6 +45,9 @@ type ControllerClient interface {
 	Plans(ctx context.Context, in *PlansRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlansReply], error)
 	// Relay carries node traffic from a controller to the leader.
 	Relay(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RelayUp, RelayDown], error)
+	// Index asks the leader, which confirms its lead first, how far a root has to be
+	// to include all that was acknowledged before the question.
+	Index(ctx context.Context, in *IndexRequest, opts ...grpc.CallOption) (*IndexReply, error)
 }
 
 type controllerClient struct {
@@ -137,6 +141,16 @@ func (c *controllerClient) Relay(ctx context.Context, opts ...grpc.CallOption) (
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Controller_RelayClient = grpc.BidiStreamingClient[RelayUp, RelayDown]
 
+func (c *controllerClient) Index(ctx context.Context, in *IndexRequest, opts ...grpc.CallOption) (*IndexReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(IndexReply)
+	err := c.cc.Invoke(ctx, Controller_Index_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ControllerServer is the server API for Controller service.
 // All implementations must embed UnimplementedControllerServer
 // for forward compatibility.
@@ -152,6 +166,9 @@ type ControllerServer interface {
 	Plans(*PlansRequest, grpc.ServerStreamingServer[PlansReply]) error
 	// Relay carries node traffic from a controller to the leader.
 	Relay(grpc.BidiStreamingServer[RelayUp, RelayDown]) error
+	// Index asks the leader, which confirms its lead first, how far a root has to be
+	// to include all that was acknowledged before the question.
+	Index(context.Context, *IndexRequest) (*IndexReply, error)
 	mustEmbedUnimplementedControllerServer()
 }
 
@@ -176,6 +193,9 @@ func (UnimplementedControllerServer) Plans(*PlansRequest, grpc.ServerStreamingSe
 }
 func (UnimplementedControllerServer) Relay(grpc.BidiStreamingServer[RelayUp, RelayDown]) error {
 	return status.Error(codes.Unimplemented, "method Relay not implemented")
+}
+func (UnimplementedControllerServer) Index(context.Context, *IndexRequest) (*IndexReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Index not implemented")
 }
 func (UnimplementedControllerServer) mustEmbedUnimplementedControllerServer() {}
 func (UnimplementedControllerServer) testEmbeddedByValue()                    {}
@@ -245,13 +265,36 @@ func _Controller_Relay_Handler(srv interface{}, stream grpc.ServerStream) error 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Controller_RelayServer = grpc.BidiStreamingServer[RelayUp, RelayDown]
 
+func _Controller_Index_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(IndexRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServer).Index(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Controller_Index_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServer).Index(ctx, req.(*IndexRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Controller_ServiceDesc is the grpc.ServiceDesc for Controller service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var Controller_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "muster.Controller",
 	HandlerType: (*ControllerServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Index",
+			Handler:    _Controller_Index_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Call",

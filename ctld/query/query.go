@@ -12,19 +12,19 @@ import (
 )
 
 // Methods are the reading calls with their handlers. Every controller answers
-// them from its own root.
+// them from its own root; the leader is asked for what it alone hears.
 func Methods() []service.Method {
 	return []service.Method{
 		{Name: api.MethodPing, Handle: ping},
 		{Name: api.MethodJobs, Handle: jobs},
 		{Name: api.MethodScript, Handle: script},
-		{Name: api.MethodNodes, Handle: nodes},
+		{Name: api.MethodNodes, Live: true, Handle: nodes},
 		{Name: api.MethodPartitions, Handle: partitions},
 		{Name: api.MethodReservations, Handle: reservations},
 		{Name: api.MethodLicenses, Handle: licenses},
-		{Name: api.MethodConfig, Handle: config},
-		{Name: api.MethodAccounting, Handle: accounting},
-		{Name: api.MethodStats, Handle: stats},
+		{Name: api.MethodConfig, Live: true, Handle: config},
+		{Name: api.MethodAccounting, Live: true, Handle: accounting},
+		{Name: api.MethodStats, Live: true, Handle: stats},
 	}
 }
 

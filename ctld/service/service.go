@@ -104,5 +104,6 @@ type Request struct {
 type Method struct {
 	Name   string
 	Leader bool // runs on the leader only; followers pass it on
+	Live   bool // shows what only the leader hears from nodes: followers pass on what must be up to date
 	Handle func(ctx context.Context, core Core, r *Request) error
 }

@@ -18,6 +18,7 @@ import (
 
 	"muster/api"
 	"muster/internal/clock"
+	"muster/internal/coalesce"
 	"muster/job"
 	"muster/state"
 )
@@ -96,7 +97,7 @@ type Store struct {
 	blobs  *blobs
 	time   *stateTime
 	batch  *batcher
-	verify verifier
+	verify coalesce.Group[struct{}]
 	notify chan bool     // of leadership, from raft
 	seen   chan struct{} // has one element when another leader was seen
 
@@ -219,7 +220,8 @@ func (s *Store) Verify(ctx context.Context) error {
 	if s.Leading() == 0 {
 		return s.notLeading()
 	}
-	if err := s.verify.wait(ctx, func() error { return s.raft.VerifyLeader().Error() }); err != nil {
+	check := func() (struct{}, error) { return struct{}{}, s.raft.VerifyLeader().Error() }
+	if _, err := s.verify.Wait(ctx, check); err != nil {
 		return fmt.Errorf("confirm the lead of controller %s: %w", s.cfg.Name, err)
 	}
 	return nil
