@@ -171,6 +171,7 @@ type StatsReply struct {
 	Backfilled   uint64
 	Calls        []StatsCall
 	Threads      int
+	Users        []StatsUser
 }
 
 // Code implements wire.Message.
@@ -182,6 +183,7 @@ func (s *StatsReply) Code(w *wire.Coder) {
 	w.Uint64(5, &s.Backfilled)
 	wire.Slice(w, 6, &s.Calls)
 	wire.Int(w, 7, &s.Threads)
+	wire.Slice(w, 8, &s.Users)
 }
 
 // StatsJobs counts jobs: since the controller's start, and now.
@@ -229,6 +231,21 @@ func (s *StatsCall) Code(w *wire.Coder) {
 	w.String(1, &s.Method)
 	w.Uint64(2, &s.Count)
 	w.Uint64(3, &s.Sum)
+}
+
+// StatsUser counts the calls of one user.
+type StatsUser struct {
+	UID        uint32
+	User       string
+	Count, Sum uint64 // Sum in microseconds
+}
+
+// Code implements wire.Message.
+func (s *StatsUser) Code(w *wire.Coder) {
+	wire.Uint(w, 1, &s.UID)
+	w.String(2, &s.User)
+	w.Uint64(3, &s.Count)
+	w.Uint64(4, &s.Sum)
 }
 
 // SlurmVersion is the version of Slurm whose commands this build speaks like.

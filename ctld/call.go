@@ -49,7 +49,7 @@ func (s *server) Call(in *pb.CallRequest, stream replies) error {
 		return end(stream, &api.End{Err: api.Errorf(api.ErrUnknownCall, "this controller does not know the call %q", r.Method)})
 	}
 	start := s.c.clock.Now()
-	defer func() { s.c.stats.called(m.Name, s.c.clock.Now().Sub(start)) }()
+	defer func() { s.c.stats.called(m.Name, &r.Caller, s.c.clock.Now().Sub(start)) }()
 	if err := s.c.authorize(peer, &r, m); err != nil {
 		return end(stream, &api.End{Err: err})
 	}

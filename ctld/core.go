@@ -27,7 +27,11 @@ func (c *Controller) Changed(r *state.Root) <-chan struct{} { return c.store.Cha
 
 // Propose implements service.Core.
 func (c *Controller) Propose(ctx context.Context, e state.Envelope, blobs ...state.Blob) (state.Result, uint64, error) {
-	return c.store.Propose(ctx, e, blobs...)
+	result, index, err := c.store.Propose(ctx, e, blobs...)
+	if err == nil && e.Kind == state.KindSubmit && !result.Repeated {
+		c.stats.submitted(len(result.Jobs))
+	}
+	return result, index, err
 }
 
 // Blob implements service.Core.

@@ -129,6 +129,9 @@ func (l *ledgerWriter) write(root *state.Root) error {
 	if err := l.file.Append(through, list); err != nil {
 		return fmt.Errorf("write finished jobs %d to %d: %w", list[0].Number, through, err)
 	}
+	for i := range list {
+		l.c.stats.ended(list[i].Job.State)
+	}
 	return nil
 }
 

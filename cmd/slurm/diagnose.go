@@ -57,6 +57,8 @@ func mean(sum, count uint64) uint64 {
 	return sum / count
 }
 
+// printStats prints the counters with Slurm's labels. One pass of the planner both
+// schedules and backfills, so both parts count the same cycles.
 func (in *invocation) printStats(s *api.StatsReply) {
 	stars := "*******************************************************"
 	at := func(t job.Time) string {
@@ -66,21 +68,64 @@ func (in *invocation) printStats(s *api.StatsReply) {
 	p := func(format string, args ...any) { fmt.Fprintf(in.stdout, format+"\n", args...) }
 	p("%s\nsdiag output at %s\nData since      %s\n%s", stars, at(s.Now), at(s.Started), stars)
 	p("Server thread count:  %d\nRPC queue enabled:    0\nAgent queue size:     0\nAgent count:          0\nAgent thread count:   0\nDBD Agent queue size: 0\n", s.Threads)
-	j, c := &s.Jobs, &s.Cycles
+	j := &s.Jobs
 	p("Jobs submitted: %d\nJobs started:   %d\nJobs completed: %d\nJobs canceled:  %d\nJobs failed:    %d\n", j.Submitted, j.Started, j.Completed, j.Cancelled, j.Failed)
 	p("Job states ts:  %s\nJobs pending:   %d\nJobs running:   %d\n", at(s.Now), j.Pending, j.Running)
-	minutes := uint64(max(1, s.Now.Sub(s.Started)/time.Minute))
-	p("Main schedule statistics (microseconds):\n\tLast cycle:   %d\n\tMax cycle:    %d\n\tTotal cycles: %d\n\tMean cycle:   %d\n\tMean depth cycle:  %d\n\tCycles per minute: %d\n\tLast queue length: %d\n",
-		c.Last, c.Max, c.Count, mean(c.Sum, c.Count), mean(c.DepthSum, c.Count), c.Count/minutes, c.QueueLen)
-	p("Backfilling stats\n\tTotal backfilled jobs (since last slurm start): %d\n\tTotal backfilled jobs (since last stats cycle start): %d\n\tTotal backfilled heterogeneous job components: 0",
-		s.Backfilled, s.Backfilled)
-	p("\tTotal cycles: %d\n\tLast cycle: %d\n\tMax cycle:  %d\n\tMean cycle: %d\n\tLast depth cycle: %d\n\tLast depth cycle (try sched): %d\n\tDepth Mean: %d\n\tDepth Mean (try depth): %d\n\tLast queue length: %d\n\tQueue length mean: %d\n",
-		c.Count, c.Last, c.Max, mean(c.Sum, c.Count), c.LastDepth, c.LastDepth, mean(c.DepthSum, c.Count), mean(c.DepthSum, c.Count), c.QueueLen, c.QueueLen)
+	in.printCycles(s)
+	p("Latency for 1000 calls to gettimeofday(): 0 microseconds\n")
 	p("Remote Procedure Call statistics by message type")
-	for _, call := range s.Calls {
-		p("\t%-40s count:%-6d ave_time:%-6d total_time:%d", call.Method, call.Count, mean(call.Sum, call.Count), call.Sum)
+	for i, c := range s.Calls {
+		p("\t%-40s(%5d) count:%-6d ave_time:%-6d total_time:%d", c.Method, i+1, c.Count, mean(c.Sum, c.Count), c.Sum)
+	}
+	p("\nRemote Procedure Call statistics by user")
+	for _, u := range s.Users {
+		p("\t%-16s(%8d) count:%-6d ave_time:%-6d total_time:%d", u.User, u.UID, u.Count, mean(u.Sum, u.Count), u.Sum)
 	}
 	p("\nPending RPC statistics\n\tNo pending RPCs")
+}
+
+// printCycles prints the counters of the scheduler.
+func (in *invocation) printCycles(s *api.StatsReply) {
+	c := &s.Cycles
+	depth := mean(c.DepthSum, c.Count)
+	title := func(text string) { fmt.Fprintln(in.stdout, text) }
+	line := func(label string, n uint64) { fmt.Fprintf(in.stdout, "\t%s%d\n", label, n) }
+	minutes := uint64(max(1, s.Now.Sub(s.Started)/time.Minute))
+	title("Main schedule statistics (microseconds):")
+	line("Last cycle:   ", c.Last)
+	line("Max cycle:    ", c.Max)
+	line("Total cycles: ", c.Count)
+	line("Mean cycle:   ", mean(c.Sum, c.Count))
+	line("Mean depth cycle:  ", depth)
+	line("Cycles per minute: ", c.Count/minutes)
+	line("Last queue length: ", c.QueueLen)
+	title("\nMain scheduler exit:")
+	line("End of job queue: ", c.Count)
+	for _, label := range []string{"Hit default_queue_depth: ", "Hit sched_max_job_start: ", "Blocked on licenses: ", "Hit max_rpc_cnt: ", "Timeout (max_sched_time): "} {
+		line(label, 0)
+	}
+	title("\nBackfilling stats")
+	line("Total backfilled jobs (since last slurm start): ", s.Backfilled)
+	line("Total backfilled jobs (since last stats cycle start): ", s.Backfilled)
+	line("Total backfilled heterogeneous job components: ", 0)
+	line("Total cycles: ", c.Count)
+	line("Last cycle: ", c.Last)
+	line("Max cycle:  ", c.Max)
+	line("Mean cycle: ", mean(c.Sum, c.Count))
+	line("Last depth cycle: ", c.LastDepth)
+	line("Last depth cycle (try sched): ", c.LastDepth)
+	line("Depth Mean: ", depth)
+	line("Depth Mean (try depth): ", depth)
+	line("Last queue length: ", c.QueueLen)
+	line("Queue length mean: ", depth)
+	line("Last table size: ", 0)
+	line("Mean table size: ", 0)
+	title("\nBackfill exit")
+	line("End of job queue: ", c.Count)
+	for _, label := range []string{"Hit bf_max_job_start: ", "Hit bf_max_job_test: ", "System state changed: ", "Hit table size limit (bf_node_space_size): ", "Timeout (bf_max_time): "} {
+		line(label, 0)
+	}
+	title("")
 }
 
 // sprio shows the priorities of waiting jobs: sprio(1). The cluster tells the

@@ -9,6 +9,7 @@ import (
 	"muster/api"
 	"muster/api/slurm"
 	"muster/api/slurm/format"
+	"muster/api/slurm/tree"
 	"muster/internal/hostlist"
 	"muster/internal/wire"
 	"muster/job"
@@ -276,12 +277,16 @@ func (in *invocation) showSteps(o *scontrolOptions, id string) int {
 	if code := in.ask("slurm_get_job_steps", api.MethodJobs, q, &list); code != 0 {
 		return code
 	}
+	wanted := func(s *job.Step) bool { return !named || s.ID == step }
+	if o.json || o.yaml {
+		return in.document(o.yaml, list.Cluster, nil, func(w *tree.Writer) { tree.Steps(w, &list, wanted) })
+	}
 	x := in.context(list.Now, list.Cluster, false)
 	shown := 0
 	for i := range list.Jobs {
 		r := &list.Jobs[i]
 		for _, s := range format.Steps(r) {
-			if s.End == 0 && (!named || s.ID == step) {
+			if s.End == 0 && wanted(&s) {
 				in.stdout.Write(format.AppendStep(nil, x, &format.AcctRow{Job: r, Step: &s}, o.oneliner))
 				shown++
 			}

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -162,6 +163,15 @@ func stats(_ context.Context, core service.Core, r *service.Request) error {
 	for name, n := range c.Calls {
 		reply.Calls = append(reply.Calls, api.StatsCall{Method: name, Count: n.Count, Sum: n.SumUS})
 	}
+	for uid, n := range c.Users {
+		reply.Users = append(reply.Users, api.StatsUser{UID: uid, User: n.User, Count: n.Count, Sum: n.SumUS})
+	}
+	slices.SortFunc(reply.Users, func(a, b api.StatsUser) int {
+		if a.Count != b.Count {
+			return cmp.Compare(b.Count, a.Count)
+		}
+		return cmp.Compare(a.UID, b.UID)
+	})
 	slices.SortFunc(reply.Calls, func(a, b api.StatsCall) int {
 		if a.Count != b.Count {
 			return int(int64(b.Count) - int64(a.Count))

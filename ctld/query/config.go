@@ -3,10 +3,12 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"muster/api"
+	"muster/api/slurm"
 	"muster/ctld/service"
 	"muster/job"
 	"muster/partition"
@@ -31,25 +33,31 @@ func settings(core service.Core, c *partition.Cluster) []api.ConfigPair {
 	t, l, p := &c.Timers, &c.Limits, &c.Policy
 	pairs := []api.ConfigPair{
 		{Key: "AccountingStorageEnforce", Value: orNone(p.Enforce)},
-		{Key: "AccountingStorageTRES", Value: "cpu,mem,energy,node,billing,fs/disk,vmem,pages"},
+		{Key: "AccountingStorageTRES", Value: strings.Join(trackedResources(c), ",")},
 		{Key: "AccountingStorageType", Value: "accounting_storage/muster"},
 		{Key: "AcctGatherNodeFreq", Value: "0 sec"},
 		{Key: "BatchStartTimeout", Value: seconds(t.BatchStart)},
 		{Key: "BOOT_TIME", Value: strconv.FormatInt(core.Counters().Started.Unix(), 10)},
 		{Key: "ClusterName", Value: c.Name},
-		{Key: "DefMemPerCPU", Value: memory(p.DefMemory, job.MemoryPerCPU)},
-		{Key: "DefMemPerNode", Value: memory(p.DefMemory, job.MemoryPerNode)},
+		memorySetting("DefMem", p.DefMemory),
 		{Key: "EnforcePartLimits", Value: orText(p.EnforcePartLimits, "NO")},
+		{Key: "FirstJobId", Value: "1"},
+		{Key: "GresTypes", Value: orText(strings.Join(gresTypes(c), ","), "(null)")},
 		{Key: "JobAcctGatherFrequency", Value: strconv.Itoa(int(t.Sampling))},
+		{Key: "JobFileAppend", Value: "0"},
 		{Key: "JobRequeue", Value: oneIf(p.Requeue)},
 		{Key: "KillWait", Value: seconds(t.KillWait)},
 		{Key: "Licenses", Value: licenseList(c.Licenses)},
 		{Key: "MaxArraySize", Value: strconv.Itoa(int(l.MaxArraySize))},
 		{Key: "MaxJobCount", Value: strconv.Itoa(int(l.MaxJobs))},
-		{Key: "MaxMemPerNode", Value: memory(p.MaxMemory, job.MemoryPerNode)},
+		memorySetting("MaxMem", p.MaxMemory),
+		{Key: "MaxNodeCount", Value: strconv.Itoa(len(c.Nodes))},
 		{Key: "MinJobAge", Value: seconds(t.MinJobAge)},
 		{Key: "OverTimeLimit", Value: fmt.Sprintf("%d min", t.OverTime)},
-		{Key: "PriorityMaxAge", Value: strconv.Itoa(int(p.Priority.MaxAge))},
+		{Key: "PriorityCalcPeriod", Value: span(p.Priority.CalcPeriod)},
+		{Key: "PriorityDecayHalfLife", Value: span(p.Priority.HalfLife)},
+		{Key: "PriorityFavorSmall", Value: yesIf(p.Priority.FavorSmall)},
+		{Key: "PriorityMaxAge", Value: span(p.Priority.MaxAge)},
 		{Key: "PriorityType", Value: priorityType(p)},
 		{Key: "PriorityWeightAge", Value: strconv.Itoa(int(p.Priority.Age))},
 		{Key: "PriorityWeightAssoc", Value: strconv.Itoa(int(p.Priority.Assoc))},
@@ -65,11 +73,15 @@ func settings(core service.Core, c *partition.Cluster) []api.ConfigPair {
 		{Key: "SelectTypeParameters", Value: selectParameters(p)},
 		{Key: "SLURM_VERSION", Value: api.SlurmVersion},
 		{Key: "SlurmUser", Value: "root(0)"},
+		{Key: "SlurmdUser", Value: "root(0)"},
 		{Key: "SlurmdTimeout", Value: seconds(t.NodeTimeout)},
 	}
 	for i, ctl := range core.Controllers() {
 		pairs = append(pairs, api.ConfigPair{Key: fmt.Sprintf("SlurmctldHost[%d]", i), Value: ctl.Name + "(" + ctl.Address + ")"})
 	}
+	slices.SortStableFunc(pairs, func(a, b api.ConfigPair) int {
+		return strings.Compare(strings.ToLower(a.Key), strings.ToLower(b.Key))
+	})
 	return pairs
 }
 
@@ -91,12 +103,55 @@ func oneIf(b bool) string {
 	return "0"
 }
 
-// memory is a default or limit if it is counted by per.
-func memory(m job.Memory, per job.MemoryUnit) string {
-	if m.Per != per || m.MB == 0 {
-		return "UNLIMITED"
+func yesIf(b bool) string {
+	if b {
+		return "yes"
 	}
-	return strconv.FormatUint(m.MB, 10)
+	return "no"
+}
+
+// span writes seconds as Slurm does.
+func span(s uint32) string { return string(slurm.AppendSpan(nil, int64(s))) }
+
+// gresTypes are the names of the devices that any node declares.
+func gresTypes(c *partition.Cluster) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range c.Nodes {
+		for k := range c.Nodes[i].Gres.Devices {
+			add(c.Nodes[i].Gres.Devices[k].Name)
+		}
+		for _, g := range c.Nodes[i].Gres.Counts {
+			add(g.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// trackedResources are the resources that accounting counts.
+func trackedResources(c *partition.Cluster) []string {
+	tres := []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"}
+	for _, name := range gresTypes(c) {
+		tres = append(tres, "gres/"+name)
+	}
+	return tres
+}
+
+// memorySetting is a default or limit under the name of the unit that it counts by.
+func memorySetting(name string, m job.Memory) api.ConfigPair {
+	pair := api.ConfigPair{Key: name + "PerNode", Value: "UNLIMITED"}
+	if m.Per == job.MemoryPerCPU {
+		pair.Key = name + "PerCPU"
+	}
+	if m.MB != 0 {
+		pair.Value = strconv.FormatUint(m.MB, 10)
+	}
+	return pair
 }
 
 func licenseList(list []partition.License) string {

@@ -77,11 +77,18 @@ type Counters struct {
 	QueueLen, LastDepth, DepthSum                        uint64
 	Backfilled                                           uint64
 	Calls                                                map[string]CallCount
+	Users                                                map[uint32]UserCount // by uid
 	Threads                                              int
 }
 
 // CallCount is how often a method was called and how long it took in all.
 type CallCount struct{ Count, SumUS uint64 }
+
+// UserCount is how often a user called and how long that took in all.
+type UserCount struct {
+	User string
+	CallCount
+}
 
 // Controller is one voter.
 type Controller struct {

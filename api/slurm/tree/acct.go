@@ -34,7 +34,11 @@ func acctJob(w *Writer, list *api.JobList, r *api.JobRecord) {
 	exitCode(w, "exit_code", r.State, end.ExitCode, end.Signal)
 	w.Text("extra", q.Extra)
 	w.Text("failed_node", end.FailedNode)
-	w.List("flags", func() {})
+	w.List("flags", func() {
+		if r.Times.Start != 0 && r.State != job.Pending {
+			w.Text("", "START_RECEIVED")
+		}
+	})
 	w.Text("group", r.Owner.Group)
 	w.Map("het", func() {
 		w.Int("job_id", int64(r.Het.Leader))
@@ -53,6 +57,7 @@ func acctJob(w *Writer, list *api.JobList, r *api.JobRecord) {
 	w.Text("qosreq", q.QOS)
 	acctRequired(w, r)
 	w.Text("kill_request_user", killer(end))
+	w.Int("restart_cnt", int64(max(1, r.Attempt)-1))
 	w.Map("reservation", func() {
 		w.Int("id", 0)
 		w.Text("name", r.Reservation)
@@ -60,6 +65,7 @@ func acctJob(w *Writer, list *api.JobList, r *api.JobRecord) {
 	})
 	w.Text("script", "")
 	w.Int("segment_size", int64(q.Place.Segment))
+	w.Text("original_sluid", string(format.AppendSLUID(nil, r.SLUID)))
 	acctFiles(w, r)
 	w.Map("state", func() {
 		w.Texts("current", job.Words(r.State, r.Flags))
@@ -231,17 +237,79 @@ func acctStep(w *Writer, list *api.JobList, r *api.JobRecord, s *job.Step) {
 		w.Texts("list", names)
 	})
 	w.Map("tasks", func() { w.Int("count", int64(s.Tasks)) })
+	w.Map("CPU", func() {
+		w.Map("requested_frequency", func() {
+			w.Set("min", 0)
+			w.Set("max", 0)
+		})
+		w.Text("governor", "0")
+	})
 	w.Text("kill_request_user", "")
 	w.Texts("state", job.Words(s.State, 0))
+	w.Map("statistics", func() {
+		w.Map("CPU", func() { w.Int("actual_frequency", 0) })
+		w.Map("energy", func() { w.Set("consumed", 0) })
+	})
 	w.Map("step", func() {
 		w.Text("id", string(format.AppendJobID(nil, r))+"."+slurm.StepName(s.ID))
 		w.Text("name", s.Name)
+		for _, k := range []string{"stderr", "stdin", "stdout", "stderr_expanded", "stdin_expanded", "stdout_expanded"} {
+			w.Text(k, "")
+		}
 	})
+	w.Text("submit_line", "")
+	w.Map("task", func() { w.Text("distribution", "Unknown") })
+	held := stepHeld(s)
+	w.Map("tres", func() {
+		writeConsumed(w, s)
+		resources(w, "allocated", &held)
+	})
+}
+
+// stepHeld is what a step holds.
+func stepHeld(s *job.Step) api.Resources {
 	held := api.Resources{CPUs: s.CPUs, MemoryMB: s.MemoryMB, Nodes: uint32(len(s.Nodes))}
 	for _, d := range s.Devices {
 		held.Gres = append(held.Gres, gres.Item{Name: d.Name, Count: d.Count})
 	}
-	w.Map("tres", func() { resources(w, "allocated", &held) })
+	return held
+}
+
+// writeConsumed writes what the tasks of a step asked for and used. Use is known of
+// the step as a whole: the largest, the mean and the sum of one are the same.
+func writeConsumed(w *Writer, s *job.Step) {
+	u := &s.Usage
+	type figure struct {
+		kind, name string
+		id         int64
+		count      uint64
+	}
+	in := []figure{{"cpu", "", 1, (u.UserUS + u.SystemUS) / 1000}, {"mem", "", 2, u.MaxRSSKB << 10}, {"fs", "disk", 6, u.ReadKB << 10},
+		{"vmem", "", 7, u.MaxVMKB << 10}, {"pages", "", 8, u.MaxPages}}
+	out := []figure{{"fs", "disk", 6, u.WrittenKB << 10}}
+	one := func(f figure, of string) {
+		w.Text("type", f.kind)
+		w.Text("name", f.name)
+		w.Int("id", f.id)
+		w.Int("count", int64(f.count))
+		if of == "max" || of == "min" {
+			w.Int("task", 0)
+			w.Text("node", "")
+		}
+	}
+	four := func(list []figure) {
+		for _, of := range []string{"max", "min", "average", "total"} {
+			w.List(of, func() {
+				for _, f := range list {
+					if f.count > 0 {
+						w.Map("", func() { one(f, of) })
+					}
+				}
+			})
+		}
+	}
+	w.Map("requested", func() { four(in) })
+	w.Map("consumed", func() { four(out) })
 }
 
 // stepNodes are the names of a step's nodes.

@@ -323,14 +323,3 @@ func Ping(w *Writer, p *api.PingReply, micros int64) {
 		}
 	})
 }
-
-// Config writes the configuration as scontrol show config --json does, its values
-// as texts.
-func Config(w *Writer, c *api.ConfigReply) {
-	w.Map("slurm_conf", func() {
-		for _, p := range c.Pairs {
-			w.Text(p.Key, p.Value)
-		}
-	})
-	w.Set("last_update", c.Now.Unix())
-}

@@ -48,7 +48,11 @@ func jobIdentity(w *Writer, r *api.JobRecord, q *job.Request) {
 	w.Text("batch_features", "")
 	w.Bool("batch_flag", !q.Interactive)
 	w.Text("batch_host", r.BatchHost)
-	w.List("flags", func() {})
+	w.List("flags", func() {
+		if r.Deps != "" {
+			w.Text("", "DEPENDENT")
+		}
+	})
 	w.Text("burst_buffer", "")
 	w.Text("burst_buffer_state", "")
 }
@@ -151,11 +155,11 @@ func jobPlace(w *Writer, x *format.Context, r *api.JobRecord, q *job.Request) {
 	w.Text("het_job_id_set", format.HetIDs(&r.Het))
 	w.Set("het_job_offset", int64(r.Het.Offset))
 	w.Int("job_id", int64(r.ID))
-	w.Map("job_resources", func() {
-		if r.Alloc != nil {
-			jobResources(w, r)
-		}
-	})
+	if r.Alloc != nil {
+		w.Map("job_resources", func() { jobResources(w, r) })
+	} else {
+		w.Null("job_resources")
+	}
 	w.List("job_size_str", func() {})
 	w.Texts("job_state", job.Words(r.State, r.Flags))
 	w.Set("last_sched_evaluation", max(r.Times.Start, r.Times.Submit).Unix())
@@ -244,6 +248,8 @@ func jobNumbers(w *Writer, r *api.JobRecord, q *job.Request) {
 	s := &q.Size
 	w.Text("mcs_label", "")
 	w.Text("memory_per_tres", memoryPerGPU(r))
+	w.Int("memory_update_delay", 0)
+	w.Int("memory_update_margin", 0)
 	w.Text("name", r.Name)
 	w.Text("network", "")
 	w.Text("nodes", r.Nodes)

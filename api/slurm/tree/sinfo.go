@@ -72,7 +72,6 @@ func nodeGroup(w *Writer, g *format.NodeGroup) {
 	w.Map("reason", func() {
 		w.Text("description", first.Reason)
 		w.Int("time", first.ReasonAt.Unix())
-		w.Text("user", first.ReasonBy)
 	})
 	w.Text("reservation", first.Reservation)
 	w.Text("reason_set_by_user", first.ReasonBy)

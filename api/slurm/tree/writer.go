@@ -196,6 +196,16 @@ func (w *Writer) Bool(k string, b bool) {
 	w.buf = strconv.AppendBool(w.buf, b)
 }
 
+// Null writes that there is no value.
+func (w *Writer) Null(k string) {
+	w.key(k)
+	if w.yaml {
+		w.buf = append(w.buf, "!!null null\n"...)
+		return
+	}
+	w.buf = append(w.buf, "null"...)
+}
+
 // Number writes Slurm's map for a number that may be missing or endless.
 func (w *Writer) Number(k string, set, infinite bool, n int64) {
 	w.Map(k, func() {
