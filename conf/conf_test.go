@@ -44,7 +44,7 @@ func TestFourLinesAreACluster(t *testing.T) {
 	if !reflect.DeepEqual(f.Controllers, wantController) {
 		t.Errorf("controllers: %+v", f.Controllers)
 	}
-	if c.Timers.KillWait != 30 || c.Limits.MaxArraySize != 1001 || c.Limits.MaxScript != 4<<20 || !c.Policy.Requeue || c.Policy.SchedInterval != 1000 {
+	if c.Timers.KillWait != 30 || c.Limits.MaxArraySize != 1_000_001 || c.Limits.MaxScript != 4<<20 || !c.Policy.Requeue || c.Policy.SchedInterval != 1000 {
 		t.Errorf("defaults: %+v %+v %+v", c.Timers, c.Limits, c.Policy)
 	}
 }

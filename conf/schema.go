@@ -95,7 +95,7 @@ type timersTable struct {
 }
 
 type limitsTable struct {
-	MaxArraySize count     `toml:"max_array_size" default:"1001" doc:"The highest index of a job array is below this (MaxArraySize)."`
+	MaxArraySize count     `toml:"max_array_size" default:"1000001" doc:"The highest index of a job array is below this (MaxArraySize)."`
 	MaxJobs      count     `toml:"max_jobs" default:"1000000" doc:"Most jobs that are kept in memory, waiting, running and lately ended (MaxJobCount)." later:"a bound on the queue"`
 	MaxScript    megabytes `toml:"max_script" default:"4M" doc:"Largest batch script: MB, or a size."`
 	MaxEnv       megabytes `toml:"max_environment" default:"2M" doc:"Largest environment of a job: MB, or a size."`

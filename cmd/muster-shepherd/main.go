@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"os"
 
+	"muster/internal/timerslack"
 	"muster/noded/shepherd"
 )
 
 func main() {
+	if err := timerslack.Exec(timerslack.Daemon); err != nil {
+		fmt.Fprintln(os.Stderr, "muster-shepherd: goes on with the kernel's timers:", err)
+	}
 	err := shepherd.Main(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return

@@ -14,9 +14,13 @@ import (
 	"syscall"
 
 	"muster/ctld"
+	"muster/internal/timerslack"
 )
 
 func main() {
+	if err := timerslack.Exec(timerslack.Daemon); err != nil {
+		fmt.Fprintln(os.Stderr, "musterd: goes on with the kernel's timers:", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {

@@ -2,7 +2,9 @@ package shepherd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -12,8 +14,8 @@ import (
 // reaper waits for processes by their pidfd. Waiting for "any child" would take
 // the stops of a child that another thread is just setting up.
 type reaper struct {
-	epoll int
-	stop  int // eventfd that ends the loop
+	epoll int      // has the pidfds
+	file  *os.File // of epoll: the runtime waits for it, so no thread stands still
 	ended func(Exit)
 
 	mu    sync.Mutex
@@ -31,15 +33,10 @@ func newReaper(ended func(Exit)) (*reaper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("epoll: %w", err)
 	}
-	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("eventfd: %w", err)
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(fmt.Errorf("epoll: %w", err), unix.Close(fd))
 	}
-	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(stop)}
-	if err := unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, stop, &ev); err != nil {
-		return nil, fmt.Errorf("epoll: %w", err)
-	}
-	return &reaper{epoll: fd, stop: stop, ended: ended, procs: map[int32]watched{}}, nil
+	return &reaper{epoll: fd, file: os.NewFile(uintptr(fd), "epoll"), ended: ended, procs: map[int32]watched{}}, nil
 }
 
 // watch has the end of a process reported. pidfd stays open until then.
@@ -57,27 +54,43 @@ func (r *reaper) watch(k Key, pid, pidfd int) error {
 
 // run reaps until ctx ends.
 func (r *reaper) run(ctx context.Context) {
-	defer unix.Close(r.epoll)
-	stop := context.AfterFunc(ctx, func() { unix.Write(r.stop, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
+	stop := context.AfterFunc(ctx, func() { r.file.Close() })
 	defer stop()
+	conn, err := r.file.SyscallConn()
+	if err != nil {
+		panic(fmt.Sprintf("wait for processes: %v", err)) // the descriptor is our own
+	}
 	events := make([]unix.EpollEvent, 64)
-	for ctx.Err() == nil {
-		n, err := unix.EpollWait(r.epoll, events, -1)
-		if err != nil && err != unix.EINTR {
-			panic(fmt.Sprintf("wait for processes: %v", err)) // the descriptor is our own
+	for {
+		var n int
+		var failed error
+		err := conn.Read(func(fd uintptr) bool {
+			n, failed = unix.EpollWait(int(fd), events, 0)
+			return n > 0 || failed != nil && failed != unix.EINTR
+		})
+		if ctx.Err() != nil {
+			return
 		}
-		for i := range max(n, 0) {
-			r.mu.Lock()
-			w, ok := r.procs[events[i].Fd]
-			delete(r.procs, events[i].Fd)
-			r.mu.Unlock()
-			if !ok {
-				continue // it is the descriptor that ends the loop
-			}
-			unix.EpollCtl(r.epoll, unix.EPOLL_CTL_DEL, int(events[i].Fd), nil)
-			r.wait(w.key, w.pid)
+		if err := errors.Join(err, failed); err != nil {
+			panic(fmt.Sprintf("wait for processes: %v", err))
+		}
+		for _, ev := range events[:max(n, 0)] {
+			r.reap(ev.Fd)
 		}
 	}
+}
+
+// reap takes the record of a process that has ended.
+func (r *reaper) reap(pidfd int32) {
+	r.mu.Lock()
+	w, ok := r.procs[pidfd]
+	delete(r.procs, pidfd)
+	r.mu.Unlock()
+	if !ok {
+		return
+	}
+	unix.EpollCtl(r.epoll, unix.EPOLL_CTL_DEL, int(pidfd), nil)
+	r.wait(w.key, w.pid)
 }
 
 // wait reaps one process that has ended, or waits until it has.

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"muster/internal/timerslack"
 )
 
 // A launch needs an OS thread of its own: its working directory, umask and
@@ -62,6 +64,8 @@ func (p *threads) run(f func(*thread)) error {
 func (t *thread) loop() {
 	runtime.LockOSThread()
 	unshared := unix.Unshare(unix.CLONE_FS)
+	// Jobs get exact timers, and not the daemon's. It always works (prctl(2)).
+	_ = timerslack.Set(timerslack.Default)
 	for f := range t.work {
 		if unshared != nil {
 			f(nil)
