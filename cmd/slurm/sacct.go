@@ -27,6 +27,7 @@ const (
 
 // acctOptions is a command line of sacct.
 type acctOptions struct {
+	clusterChoice
 	query          api.AcctQuery
 	fields         string
 	table          format.AcctTable
@@ -112,6 +113,8 @@ func (o *acctOptions) take(in *invocation, g *slurm.Given) (code int, stop bool)
 		o.allocations = true
 	case "array":
 		o.arrays = true
+	case "clusters":
+		o.setClusters(v)
 	case "batch-script":
 		o.script = true
 	case "env-vars":
@@ -353,6 +356,9 @@ func (o *acctOptions) load(in *invocation) (*api.JobList, int) {
 	list := &api.JobList{}
 	if err := read(c, api.MethodAccounting, &o.query, list); err != nil {
 		return nil, in.loadFailed("slurmdb_jobs_get", err)
+	}
+	if !o.check(in, list.Cluster) {
+		return nil, 1
 	}
 	return list, 0
 }

@@ -35,6 +35,7 @@ var scancelVariables = []struct{ variable, option string }{
 
 // scancelOptions is what the options came to.
 type scancelOptions struct {
+	clusterChoice
 	request     api.CancelRequest
 	interactive bool
 	quiet       bool
@@ -58,6 +59,9 @@ func scancel(in *invocation) int {
 		return 1
 	}
 	defer client.Close()
+	if code := o.reach(in); code != 0 {
+		return code
+	}
 	if o.interactive {
 		if err := confirm(in, client, &o.request); err != nil {
 			in.errorf("%v", err)
@@ -84,6 +88,7 @@ func readScancel(in *invocation) (*scancelOptions, int) {
 		return nil, 1
 	}
 	o := &scancelOptions{}
+	o.fromEnv(in)
 	o.request.Jobs = nil
 	seen := make(map[string]bool)
 	for _, g := range given {
@@ -131,6 +136,8 @@ func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
 		list(&r.Users)
 	case "wckey":
 		list(&r.WCKeys)
+	case "cluster", "clusters":
+		o.setClusters(value)
 	case "me":
 		r.Users = append(r.Users, strconv.FormatUint(uint64(in.uid), 10))
 	case "nodelist":

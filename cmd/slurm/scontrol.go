@@ -18,6 +18,7 @@ var scontrolFlags = []slurm.Flag{
 
 // scontrolOptions is what the options came to.
 type scontrolOptions struct {
+	clusterChoice
 	all, details, future, oneliner, quiet bool
 	json, yaml                            bool
 }
@@ -30,6 +31,7 @@ func scontrol(in *invocation) int {
 		return 1
 	}
 	o := &scontrolOptions{}
+	o.fromEnv(in)
 	for _, g := range given {
 		switch g.Flag.Name {
 		case "help", "usage":
@@ -37,6 +39,8 @@ func scontrol(in *invocation) int {
 			return 0
 		case "version":
 			return printVersion(in)
+		case "cluster", "clusters":
+			o.setClusters(g.Value)
 		default:
 			if !o.set(g.Flag.Name) {
 				in.errorf("option --%s is not supported", g.Flag.Name)
@@ -48,7 +52,17 @@ func scontrol(in *invocation) int {
 		fmt.Fprintln(in.stderr, "scontrol: a command is needed, for example: scontrol show job 12")
 		return 1
 	}
+	if !offline(words) {
+		if code := o.reach(in); code != 0 {
+			return code
+		}
+	}
 	return scontrolCommand(in, o, words)
+}
+
+// offline tells whether a command works without a controller.
+func offline(words []string) bool {
+	return words[0] == "version" || len(words) > 1 && strings.HasPrefix(strings.ToLower(words[1]), "host")
 }
 
 // set takes one option over; false if it has no meaning here.

@@ -26,6 +26,7 @@ const (
 
 // nodeOptions is a command line of sinfo.
 type nodeOptions struct {
+	clusterChoice
 	format, long     string
 	sort             string
 	nodes            []string
@@ -68,6 +69,7 @@ func sinfo(in *invocation) int {
 	}
 	o := &nodeOptions{sort: in.env("SINFO_SORT"), partitions: words(in.env("SINFO_PARTITION"))}
 	_, o.all = in.getenv("SINFO_ALL")
+	o.fromEnv(in)
 	for i := range given {
 		if code, stop := o.take(in, &given[i]); stop {
 			return code
@@ -148,9 +150,7 @@ func (o *nodeOptions) take(in *invocation, g *slurm.Given) (code int, stop bool)
 	case "summarize":
 		o.summary = true
 	case "cluster", "clusters":
-		if v != "all" {
-			return in.fail("-M %s: this cluster is in no federation; leave the option out", v)
-		}
+		o.setClusters(v)
 	}
 	return 0, false // local, federation, future and verbose change nothing here
 }
@@ -231,6 +231,9 @@ func (o *nodeOptions) list(in *invocation) int {
 	if err := read(c, api.MethodNodes, &api.NodeQuery{WithUse: true}, &list); err != nil {
 		return in.loadFailed("slurm_load_partitions", err)
 	}
+	if !o.check(in, list.Cluster) {
+		return 1
+	}
 	if o.json || o.yaml {
 		return o.structured(in, &list)
 	}
@@ -244,6 +247,7 @@ func (o *nodeOptions) list(in *invocation) int {
 	o.widen(t, x, lines)
 	var buf []byte
 	if !o.noHeader {
+		o.head(in, list.Cluster)
 		buf = t.AppendHead(buf)
 	}
 	for _, g := range lines {

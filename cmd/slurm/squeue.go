@@ -24,6 +24,7 @@ const (
 
 // queueOptions is a command line of squeue.
 type queueOptions struct {
+	clusterChoice
 	query      api.JobQuery
 	noUser     bool // users were given, and none of them exists
 	format     string
@@ -113,6 +114,7 @@ func (o *queueOptions) fromEnvironment(in *invocation) {
 	_, o.arrays = in.getenv("SQUEUE_ARRAY")
 	_, o.priority = in.getenv("SQUEUE_PRIORITY")
 	o.sort = in.env("SQUEUE_SORT")
+	o.fromEnv(in)
 }
 
 // take acts on one option.
@@ -186,9 +188,7 @@ func (o *queueOptions) take(in *invocation, g *slurm.Given) (code int, stop bool
 	case "running-over", "running-under":
 		return o.setRunning(in, name, v)
 	case "cluster", "clusters":
-		if v != "all" {
-			return in.fail("-M %s: this cluster is in no federation; leave the option out", v)
-		}
+		o.setClusters(v)
 	}
 	return 0, false // all, hide, local, federation, sibling, verbose, expand-patterns change nothing here
 }
@@ -399,6 +399,9 @@ func (o *queueOptions) list(in *invocation) int {
 	x := in.context(list.Now, list.Cluster, o.keepUnits)
 	jobs := o.choose(list, x)
 	less.Sort(jobs, x)
+	if !o.noHeader {
+		o.head(in, list.Cluster)
+	}
 	var buf []byte
 	if o.longTable || o.interval > 0 && !o.noHeader {
 		buf = append(in.now().AppendFormat(buf, "Mon Jan 02 15:04:05 2006"), '\n')
@@ -430,6 +433,9 @@ func (o *queueOptions) load(in *invocation) (*api.JobList, int) {
 	defer c.Close()
 	if err := read(c, api.MethodJobs, &o.query, list); err != nil {
 		return nil, in.loadFailed("slurm_load_jobs", err)
+	}
+	if !o.check(in, list.Cluster) {
+		return nil, 1
 	}
 	return list, 0
 }

@@ -73,10 +73,17 @@ func shortName(fields []AcctField, name string) int {
 	return best
 }
 
-// sortedFields are fields by name, as --helpformat and ALL have them.
+// sortedFields are fields by name, as --helpformat and ALL have them; there one
+// stands behind its kin.
 func sortedFields(fields []AcctField) []AcctField {
+	key := func(f *AcctField) string {
+		if f.Name == "ReqReservation" {
+			return "reservationid req"
+		}
+		return strings.ToLower(f.Name)
+	}
 	sorted := slices.Clone(fields)
-	slices.SortStableFunc(sorted, func(a, b AcctField) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	slices.SortStableFunc(sorted, func(a, b AcctField) int { return strings.Compare(key(&a), key(&b)) })
 	return sorted
 }
 

@@ -5,6 +5,7 @@ package format
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -240,7 +241,7 @@ func ByName[R any](fields []Field[R], name string) *Field[R] {
 func HelpLetters[R any](fields []Field[R]) []byte {
 	var dst []byte
 	n := 0
-	for _, f := range fields {
+	for _, f := range inNameOrder(fields) {
 		if f.Letter == 0 || f.Hidden {
 			continue
 		}
@@ -253,11 +254,19 @@ func HelpLetters[R any](fields []Field[R]) []byte {
 	return append(dst, '\n')
 }
 
+// inNameOrder sorts fields by the letters of their names.
+func inNameOrder[R any](fields []Field[R]) []Field[R] {
+	key := func(name string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)) }
+	sorted := slices.Clone(fields)
+	slices.SortStableFunc(sorted, func(a, b Field[R]) int { return strings.Compare(key(a.Name), key(b.Name)) })
+	return sorted
+}
+
 // HelpNames lists the names of -O as --helpFormat does.
 func HelpNames[R any](fields []Field[R]) []byte {
 	var dst []byte
 	n := 0
-	for _, f := range fields {
+	for _, f := range inNameOrder(fields) {
 		if f.Name == "" || f.Hidden {
 			continue
 		}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/api"
+)
+
+// clusterChoice is what -M (--clusters) or SLURM_CLUSTERS names. There is one
+// cluster here: its own name and "all" mean it.
+type clusterChoice struct {
+	list string // names separated by commas; "": the one here, without being named
+	from string // where the list was given, for messages
+}
+
+// setClusters takes the value of the option.
+func (c *clusterChoice) setClusters(list string) { c.list, c.from = list, "--cluster" }
+
+// fromEnv takes the default that the environment gives.
+func (c *clusterChoice) fromEnv(in *invocation) {
+	if c.list = in.env("SLURM_CLUSTERS"); c.list != "" {
+		c.from = "SLURM_CLUSTERS"
+	}
+}
+
+// check complains of a cluster that is not the one that answered, own, and tells
+// whether there was none.
+func (c *clusterChoice) check(in *invocation, own string) bool {
+	for _, name := range words(c.list) {
+		if !strings.EqualFold(name, "all") && name != own {
+			in.errorf("'%s' can't be reached now, or it is an invalid entry for %s.  Use 'sacctmgr list clusters' to see available clusters.", name, c.from)
+			return false
+		}
+	}
+	return true
+}
+
+// head prints the line that names the cluster above a table of its own.
+func (c *clusterChoice) head(in *invocation, own string) {
+	if c.list != "" {
+		fmt.Fprintf(in.stdout, "CLUSTER: %s\n", own)
+	}
+}
+
+// reach asks for the cluster's name where a command that changes something was
+// told one, and checks it. The exit code is 0 if it is right.
+func (c *clusterChoice) reach(in *invocation) int {
+	if c.list == "" || strings.EqualFold(c.list, "all") {
+		return 0
+	}
+	var reply api.PingReply
+	if code := in.ask("slurm_load_ctl_conf", api.MethodPing, &api.NameQuery{}, &reply); code != 0 {
+		return code
+	}
+	if !c.check(in, reply.Cluster) {
+		return 1
+	}
+	return 0
+}
