@@ -28,6 +28,7 @@ const (
 // acctOptions is a command line of sacct.
 type acctOptions struct {
 	clusterChoice
+	acctChoice
 	query          api.AcctQuery
 	fields         string
 	table          format.AcctTable
@@ -102,6 +103,9 @@ func (in *invocation) fatal(format string, args ...any) (int, bool) {
 
 // take acts on one option.
 func (o *acctOptions) take(in *invocation, g *slurm.Given) (code int, stop bool) {
+	if taken, code, stop := o.acctChoice.take(in, g); taken {
+		return code, stop
+	}
 	q, v := &o.query, g.Value
 	f := &q.Filter
 	switch g.Flag.Name {
@@ -173,7 +177,7 @@ func (o *acctOptions) take(in *invocation, g *slurm.Given) (code int, stop bool)
 		return o.setUnits(in, v)
 	case "wckeys":
 		q.WCKeys = append(q.WCKeys, words(v)...)
-	case "associations", "completion", "constraints", "file", "flags", "reason", "timelimit-max", "timelimit-min", "truncate":
+	case "associations", "completion", "file", "flags":
 		return in.fail("--%s is not supported; leave it out", g.Flag.Name)
 	}
 	return 0, false // clusters, federation, local, verbose and so on change nothing with one cluster
@@ -273,6 +277,7 @@ func (o *acctOptions) finish(in *invocation) (int, bool) {
 	case o.start == "" && q.ByState:
 		q.From = job.TimeOf(now) // states alone mean jobs that are in them now
 	}
+	o.windowStarts, o.windowEnds = q.From, q.To
 	if q.To != 0 {
 		q.To = q.To.Add(time.Second) // times are given in whole seconds: that second counts
 	}
@@ -321,7 +326,7 @@ func (o *acctOptions) list(in *invocation) int {
 		return o.structured(in, list)
 	}
 	x := in.context(list.Now, list.Cluster, false)
-	x.Unit = o.unit
+	x.Unit, x.Expand = o.unit, o.expandPaths
 	var buf []byte
 	if !o.noHeader {
 		buf = o.table.AppendHead(buf)
@@ -360,6 +365,7 @@ func (o *acctOptions) load(in *invocation) (*api.JobList, int) {
 	if !o.check(in, list.Cluster) {
 		return nil, 1
 	}
+	o.choose(list)
 	return list, 0
 }
 

@@ -37,6 +37,7 @@ type queueOptions struct {
 	steps      bool
 	priority   bool
 	keepUnits  bool
+	expand     bool // file patterns are filled in
 	onlyState  bool
 	interval   time.Duration
 	json, yaml bool
@@ -162,6 +163,8 @@ func (o *queueOptions) take(in *invocation, g *slurm.Given) (code int, stop bool
 		q.Nodes = names
 	case "noheader":
 		o.noHeader = true
+	case "expand-patterns":
+		o.expand = true
 	case "only-job-state":
 		o.onlyState, q.OnlyState = true, true
 	case "partition", "partitions":
@@ -190,7 +193,7 @@ func (o *queueOptions) take(in *invocation, g *slurm.Given) (code int, stop bool
 	case "cluster", "clusters":
 		o.setClusters(v)
 	}
-	return 0, false // all, hide, local, federation, sibling, verbose, expand-patterns change nothing here
+	return 0, false // all, hide, local, federation, sibling, verbose change nothing here
 }
 
 func (o *queueOptions) setFormat(in *invocation, name, v string) (int, bool) {
@@ -397,6 +400,7 @@ func (o *queueOptions) list(in *invocation) int {
 		return code
 	}
 	x := in.context(list.Now, list.Cluster, o.keepUnits)
+	x.Expand = o.expand
 	jobs := o.choose(list, x)
 	less.Sort(jobs, x)
 	if !o.noHeader {

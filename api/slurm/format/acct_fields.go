@@ -22,6 +22,16 @@ type acctText = func(dst []byte, x *Context, a *AcctRow) []byte
 
 func item(name string, n uint64) gres.Item { return gres.Item{Name: name, Count: n} }
 
+// acctFile shows the name of one of a job's files; steps have none.
+func acctFile(path func(r *api.JobRecord, expand bool) string) acctText {
+	return func(dst []byte, x *Context, a *AcctRow) []byte {
+		if a.Step != nil {
+			return dst
+		}
+		return append(dst, path(a.Job, x.Expand)...)
+	}
+}
+
 // ofJob shows a text of jobs; steps have none.
 func ofJob(get func(*api.JobRecord) string) acctText {
 	return func(dst []byte, _ *Context, a *AcctRow) []byte {
@@ -116,9 +126,9 @@ func acctIdentity() []AcctField {
 		{"Restarts", 8, false, ofJob(func(r *api.JobRecord) string { return unsigned(r.Attempt) })},
 		{"SLUID", 14, true, ofBoth(func(r *api.JobRecord) string { return string(AppendSLUID(nil, r.SLUID)) })},
 		{"State", 10, true, func(dst []byte, _ *Context, a *AcctRow) []byte { return append(dst, a.state()...) }},
-		{"StdErr", 20, true, ofJob(func(r *api.JobRecord) string { return StderrPath(r, false) })},
-		{"StdIn", 20, true, ofJob(func(r *api.JobRecord) string { return StdinPath(r, false) })},
-		{"StdOut", 20, true, ofJob(func(r *api.JobRecord) string { return StdoutPath(r, false) })},
+		{"StdErr", 20, true, acctFile(StderrPath)},
+		{"StdIn", 20, true, acctFile(StdinPath)},
+		{"StdOut", 20, true, acctFile(StdoutPath)},
 		{"SubmitLine", 20, true, ofRequest(func(q *job.Request) string { return q.SubmitLine })},
 		{"UID", 6, false, ofJob(func(r *api.JobRecord) string { return unsigned(r.Owner.UID) })},
 		{"User", 9, true, ofJob(func(r *api.JobRecord) string { return r.Owner.User })},

@@ -32,6 +32,11 @@ func textOf(get func(*api.JobRecord) string) jobText {
 	return func(dst []byte, _ *Context, r *api.JobRecord) []byte { return appendOr(dst, get(r), null) }
 }
 
+// fileOf shows the name of one of the job's files, or (null).
+func fileOf(path func(r *api.JobRecord, expand bool) string) jobText {
+	return func(dst []byte, x *Context, r *api.JobRecord) []byte { return appendOr(dst, path(r, x.Expand), null) }
+}
+
 // timeOf shows a moment of the record, or N/A.
 func timeOf(get func(*api.JobRecord) job.Time) jobText {
 	return func(dst []byte, x *Context, r *api.JobRecord) []byte { return x.Times.Append(dst, get(r), "N/A") }
@@ -156,9 +161,9 @@ func jobRequestTexts() []jobField {
 		{Name: "Licenses", Letter: 'W', Head: "LICENSES", Needs: needRequest, Text: asked(func(q *job.Request) string { return q.Licenses })},
 		{Name: "LicensesAlloc", Head: "LICENSES_ALLOC", Needs: needResources, Text: textOf(func(r *api.JobRecord) string { return Licenses(r.Used.Licenses) })},
 		{Name: "Prefer", Head: "PREFER", Needs: needRequest, Text: asked(func(q *job.Request) string { return q.Place.Prefer })},
-		{Name: "StdErr", Head: "STDERR", Needs: needRequest, Text: textOf(func(r *api.JobRecord) string { return StderrPath(r, false) })},
-		{Name: "StdIn", Head: "STDIN", Needs: needRequest, Text: textOf(func(r *api.JobRecord) string { return StdinPath(r, false) })},
-		{Name: "StdOut", Head: "STDOUT", Needs: needRequest, Text: textOf(func(r *api.JobRecord) string { return StdoutPath(r, false) })},
+		{Name: "StdErr", Head: "STDERR", Needs: needRequest, Text: fileOf(StderrPath)},
+		{Name: "StdIn", Head: "STDIN", Needs: needRequest, Text: fileOf(StdinPath)},
+		{Name: "StdOut", Head: "STDOUT", Needs: needRequest, Text: fileOf(StdoutPath)},
 		{Name: "WCKey", Letter: 'w', Head: "WCKEY", Needs: needRequest, Text: asked(func(q *job.Request) string { return q.WCKey })},
 		{Name: "WorkDir", Letter: 'Z', Head: "WORK_DIR", Needs: needRequest, Text: asked(func(q *job.Request) string { return q.Batch.WorkDir })},
 	}

@@ -41,6 +41,8 @@ func (g *Grouping) Groups(parts []*api.PartitionRecord, nodes []api.NodeRecord, 
 		}
 		return all
 	}
+	// A partition without nodes is shown where lines are told apart by partition.
+	named := slices.ContainsFunc(g.Fields, func(f *Field[NodeGroup]) bool { return f.Letter == 'P' || f.Letter == 'R' })
 	for i, p := range parts {
 		before := len(all)
 		matched := false
@@ -49,7 +51,7 @@ func (g *Grouping) Groups(parts []*api.PartitionRecord, nodes []api.NodeRecord, 
 				all, matched = g.add(all, p, i, n), true
 			}
 		}
-		if len(all) == before && !matched && !g.ByNode {
+		if len(all) == before && !matched && !g.ByNode && named {
 			all = append(all, &NodeGroup{Part: p, PartIndex: i})
 		}
 	}

@@ -19,6 +19,7 @@ type Context struct {
 	Times   *slurm.TimeFormat
 	Unit    slurm.Unit // unit of memory sizes: slurm.Exact, or slurm.Keep for --noconvert
 	Cluster string
+	Expand  bool // fill in the patterns of the files' names
 }
 
 // Field is one thing that a listing can show of a record.
