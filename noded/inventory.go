@@ -83,6 +83,11 @@ func (v *inventory) add(g conf.DeclaredGres) {
 	}
 }
 
+// hasDeviceFiles tells whether there is any device to keep from jobs.
+func (v *inventory) hasDeviceFiles() bool {
+	return slices.ContainsFunc(v.Devices, func(d device) bool { return d.File != "" })
+}
+
 // lookAround finds out what the machine has. CPUs that are off are left out.
 func lookAround(cpus, dataDir string) (*inventory, error) {
 	online, err := os.ReadFile(filepath.Join(cpus, "online"))

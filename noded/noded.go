@@ -181,6 +181,9 @@ func (n *Node) openTree() {
 		n.log.Warn("jobs run in process groups, their memory is looked at now and then", "err", err)
 		return
 	}
+	if err := n.tree.DeviceRules(); err != nil && n.found.hasDeviceFiles() {
+		n.log.Error("the devices of this node are not kept from jobs that were not given them", "err", err)
+	}
 	if err := os.WriteFile(file, []byte(strings.Join(n.tree.Bases(), "\n")+"\n"), 0o600); err != nil {
 		n.log.Warn("saved control groups", "err", err)
 	}

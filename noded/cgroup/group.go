@@ -146,29 +146,17 @@ func (t *Tree) limit(g *Group, l Limits) error {
 		}
 		set("cpuset", "cpuset.cpus", "cpuset.cpus", l.CPUs)
 	}
-	for _, f := range l.Deny {
-		if rule, ok := deviceRule(f); ok {
-			set("devices", "devices.deny", "", rule)
-		}
+	if err != nil || len(l.Deny) == 0 || t.DeviceRules() != nil {
+		return err
+	}
+	deny := devices(l.Deny)
+	if g.pure {
+		return denyDevices(g.v2, deny)
+	}
+	for _, d := range deny {
+		set("devices", "devices.deny", "", d.rule1())
 	}
 	return err
-}
-
-// deviceRule is the rule for a device file; false for any other file.
-func deviceRule(name string) (string, bool) {
-	var st unix.Stat_t
-	if unix.Stat(name, &st) != nil {
-		return "", false
-	}
-	kind := "c"
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFCHR:
-	case unix.S_IFBLK:
-		kind = "b"
-	default:
-		return "", false
-	}
-	return fmt.Sprintf("%s %d:%d rwm", kind, unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev))), true
 }
 
 // optional writes a file that not every kernel has.

@@ -22,6 +22,9 @@ type Tree struct {
 	v2 string            // base directory; "" without a v2 hierarchy
 	// pure: v2 has the controllers, there is no v1.
 	pure bool
+	leaf string // v2 group that the daemon itself moved into, if pure
+	// noDevices is why devices can't be kept from jobs.
+	noDevices error
 }
 
 // controllers1 are the v1 controllers that are used where they exist.
@@ -68,6 +71,7 @@ func Open(name string, saved []string) (*Tree, error) {
 	if t.v2 == "" && len(t.v1) == 0 {
 		return nil, fmt.Errorf("%w: no hierarchy is mounted", ErrNone)
 	}
+	t.noDevices = t.tryDevices()
 	return t, nil
 }
 
@@ -80,11 +84,11 @@ func (t *Tree) openV2(own, name string) error {
 		return fmt.Errorf("make control group: %w", err)
 	}
 	if t.pure {
-		leaf := filepath.Join(own, name+"_daemon")
-		if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		t.leaf = filepath.Join(own, name+"_daemon")
+		if err := os.Mkdir(t.leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("make control group: %w", err)
 		}
-		if err := write(filepath.Join(leaf, "cgroup.procs"), "0"); err != nil {
+		if err := write(filepath.Join(t.leaf, "cgroup.procs"), "0"); err != nil {
 			return err
 		}
 		for _, d := range []string{own, dir} {
@@ -101,7 +105,7 @@ func (t *Tree) openV2(own, name string) error {
 
 // Bases lists the directories, for the next daemon and for whoever must end all
 // jobs of a node: controller, a blank, directory. The v2 hierarchy is called 2,
-// or 2pure where it has the controllers.
+// or 2pure where it has the controllers; daemon is the group of the daemon itself.
 func (t *Tree) Bases() []string {
 	var out []string
 	for _, c := range controllers1 {
@@ -111,7 +115,7 @@ func (t *Tree) Bases() []string {
 	}
 	switch {
 	case t.v2 != "" && t.pure:
-		out = append(out, "2pure "+t.v2)
+		out = append(out, "2pure "+t.v2, "daemon "+t.leaf)
 	case t.v2 != "":
 		out = append(out, "2 "+t.v2)
 	}
@@ -137,6 +141,8 @@ func reopen(saved []string) *Tree {
 		switch c {
 		case "2", "2pure":
 			t.v2, t.pure = dir, c == "2pure"
+		case "daemon":
+			t.leaf = dir
 		default:
 			t.v1[c] = dir
 		}
@@ -144,6 +150,7 @@ func reopen(saved []string) *Tree {
 	if t.v2 == "" && len(t.v1) == 0 {
 		return nil
 	}
+	t.noDevices = t.tryDevices()
 	return t
 }
 

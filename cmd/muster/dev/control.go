@@ -212,6 +212,9 @@ func (c *Cluster) Down() error {
 	if err := errors.Join(errs...); err != nil {
 		return err // what still runs is still in dev.json
 	}
+	for _, d := range c.of(kindNode) {
+		errs = append(errs, c.removeGroups(d))
+	}
 	for _, name := range []string{kindController, kindNode, kindLogin, "ca", "dev", "cluster.toml"} {
 		errs = append(errs, os.RemoveAll(c.path(name)))
 	}
