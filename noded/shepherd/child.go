@@ -115,18 +115,8 @@ func forkFailure(s *Spec, files *streams, err error) *Failure {
 // program: it enters its control groups, gets its limits and learns its own
 // number there, so that nothing of the job ever runs without them.
 func (t *thread) finish(s *Spec, pid int, files *streams) error {
-	var ws unix.WaitStatus
-	for {
-		_, err := unix.Wait4(pid, &ws, 0, nil)
-		if err == nil {
-			break
-		}
-		if err != unix.EINTR {
-			return fmt.Errorf("wait for the start of process %d: %w", pid, err)
-		}
-	}
-	if !ws.Stopped() {
-		return fmt.Errorf("process %d ended before it began", pid)
+	if err := awaitStop(pid); err != nil {
+		return err
 	}
 	id := []byte(strconv.Itoa(pid))
 	for _, dir := range s.Groups1 {

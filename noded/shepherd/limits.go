@@ -16,18 +16,33 @@ func (t *thread) setLimits(s *Spec, pid int) string {
 	if len(s.Limits) == 0 {
 		return ""
 	}
+	set := func(l Limit) error { return setLimit(pid, l) }
 	if t.root && !t.pool.mayLimit {
 		// Without CAP_SYS_RESOURCE the kernel lets a process set the limits of
-		// another only under the same real ids. They are the thread's for these
-		// few calls.
-		asReal(s.UID, s.GID)
-		defer asReal(0, 0)
+		// another only under the same real user id. A thread of ours that took it
+		// could be killed by that user, and the shepherd with it. So the child
+		// does it itself.
+		p, err := puppetOf(pid)
+		if err != nil {
+			return cannotPropagate(s.Limits, err)
+		}
+		defer p.release()
+		set = p.setLimit
 	}
 	var text strings.Builder
 	for _, l := range s.Limits {
-		if err := setLimit(pid, l); err != nil {
-			fmt.Fprintf(&text, "slurmstepd: error: Can't propagate RLIMIT_%s of %s from submit host: %s\n", l.Name, limitText(l.Value), describe(err))
+		if err := set(l); err != nil {
+			text.WriteString(cannotPropagate([]Limit{l}, err))
 		}
+	}
+	return text.String()
+}
+
+// cannotPropagate is what Slurm writes for limits that can't be set.
+func cannotPropagate(list []Limit, err error) string {
+	var text strings.Builder
+	for _, l := range list {
+		fmt.Fprintf(&text, "slurmstepd: error: Can't propagate RLIMIT_%s of %s from submit host: %s\n", l.Name, limitText(l.Value), describe(err))
 	}
 	return text.String()
 }
@@ -49,13 +64,6 @@ func limitText(v uint64) string {
 		return "unlimited"
 	}
 	return strconv.FormatUint(v, 10)
-}
-
-// asReal sets the real ids of the calling thread only.
-func asReal(uid, gid uint32) {
-	const keep = ^uintptr(0)
-	unix.RawSyscall(unix.SYS_SETRESGID, uintptr(gid), keep, keep)
-	unix.RawSyscall(unix.SYS_SETRESUID, uintptr(uid), keep, keep)
 }
 
 // mayLimitOthers tells whether this process has CAP_SYS_RESOURCE.
