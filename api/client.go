@@ -275,15 +275,21 @@ func (c *Client) total(method string) time.Duration {
 func Reads(method string) bool {
 	switch method {
 	case MethodPing, MethodWaitJob, MethodJobs, MethodScript, MethodNodes, MethodPartitions, MethodReservations,
-		MethodLicenses, MethodConfig, MethodAccounting, MethodStats, MethodWhy:
+		MethodLicenses, MethodConfig, MethodAccounting, MethodStats, MethodWhy, MethodReady:
 		return true
 	}
 	return false
 }
 
-// Lasts tells whether a method answers only when a job has ended, which may take
-// weeks.
-func Lasts(method string) bool { return method == MethodWaitJob }
+// Lasts tells whether a method answers only when a job has started or ended, which
+// may take weeks.
+func Lasts(method string) bool {
+	switch method {
+	case MethodWaitJob, MethodReady, MethodStep, MethodRun:
+		return true
+	}
+	return false
+}
 
 // patience is how long a silent agent is waited for; 0 is for ever. The agent gives up first, so that its
 // own word on what was wrong arrives.

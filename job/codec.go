@@ -321,4 +321,6 @@ func (s *Step) Code(c *wire.Coder) {
 	wire.Uint(c, 11, &s.ExitCode)
 	wire.Uint(c, 12, &s.Signal)
 	wire.Struct(c, 13, &s.Usage)
+	wire.Slice(c, 14, &s.Parts)
+	c.Bool(15, &s.Overlap)
 }

@@ -172,10 +172,12 @@ type Step struct {
 	Tasks      uint32
 	CPUs       uint32
 	MemoryMB   uint64
-	Devices    []DeviceShare
+	Devices    []DeviceShare // of all its nodes, without numbers
 	ExitCode   uint32
 	Signal     uint8
 	Usage      Usage
+	Parts      []StepPart // what it holds on each of Nodes
+	Overlap    bool       // --overlap: what it holds is held by others, too
 }
 
 // Terminal tells whether nothing more happens to the job: it has ended, its

@@ -72,6 +72,8 @@ const (
 	KindReprioritize
 	KindAccounting
 	KindLicenses
+	KindStepEnd
+	KindComplete
 )
 
 // Configure makes a cluster file the configuration. Nodes and partitions that
@@ -275,6 +277,8 @@ type Result struct {
 	Jobs []job.ID // ids that a Submit got, or jobs that were changed
 	// Skipped pairs ids of a list that could not be changed with why.
 	Skipped []Skip
+	// Step is the number that a StepCreate got.
+	Step job.StepID
 	// Repeated: the answer is that of an earlier try of the same request.
 	Repeated bool
 }
@@ -304,5 +308,6 @@ const (
 	TooOld         // a try older than the request memory
 	Exists
 	InUse
-	Invalid // Text says what
+	Invalid   // Text says what
+	StepWaits // other steps of the job hold what a step wants; no answer is kept of it
 )

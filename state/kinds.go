@@ -103,6 +103,6 @@ func newClusterCommand(k Kind) Command {
 	case KindReprioritize:
 		return new(Reprioritize)
 	default:
-		return nil
+		return newStepCommand(k)
 	}
 }

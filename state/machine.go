@@ -122,7 +122,9 @@ func (m *Machine) once(e *Envelope, c Command) Result {
 		return Result{Code: TooOld, Text: "the request was first sent more than 15 minutes ago and may have been done; look, then send it anew"}
 	}
 	res := m.do(e.By, c)
-	m.remember(e.Request, res)
+	if res.Code != StepWaits { // it is tried again, with the same number, when a step has ended
+		m.remember(e.Request, res)
+	}
 	return res
 }
 
@@ -184,7 +186,7 @@ func (m *Machine) dispatchCluster(c Command) Result {
 	case *Reservation:
 		return m.setReservation(c)
 	default:
-		return Result{Code: Invalid, Text: fmt.Sprintf("internal error: no handler for command kind %d", c.Kind())}
+		return m.dispatchStep(c)
 	}
 }
 

@@ -52,6 +52,7 @@ func (a *answer) Code(c *wire.Coder) {
 			a.result.Skipped[i] = s.skip
 		}
 	}
+	wire.Uint(c, 7, &a.result.Step)
 }
 
 // skipCode gives Skip a codec; its field Code leaves no room for the method.

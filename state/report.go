@@ -83,6 +83,7 @@ func (m *Machine) exited(r *jobRow, c *Report, at job.Time) {
 	r.LaunchFails = 0
 	m.endAttempt(r, state, reason, at)
 	res.By, res.ByUser, res.FailedNode = r.End.By, r.End.ByUser, r.End.FailedNode
+	res.Derived, res.DerivedSig = r.End.Derived, r.End.DerivedSig
 	r.End = res
 }
 
@@ -120,6 +121,7 @@ func (m *Machine) endAttempt(r *jobRow, state job.State, reason job.Reason, at j
 	}
 	r.State, r.Reason = state, reason
 	r.Times.End = at
+	closeSteps(r, at)
 }
 
 // releaseShare copies an allocation with one share released.

@@ -161,22 +161,26 @@ func (i *Identity) verifier(use x509.ExtKeyUsage, roles []Role) func(tls.Connect
 		if len(s.PeerCertificates) == 0 {
 			return fmt.Errorf("%w: it has no certificate", ErrRefused)
 		}
-		leaf := s.PeerCertificates[0]
-		if _, err := leaf.Verify(x509.VerifyOptions{Roots: i.pool, KeyUsages: []x509.ExtKeyUsage{use}}); err != nil {
-			return fmt.Errorf("%w: %v", ErrRefused, err)
-		}
-		peer, err := PeerOf(leaf)
-		if err != nil {
-			return err
-		}
-		if peer.Cluster != i.Cluster {
-			return fmt.Errorf("%w: %s is of another cluster than %s", ErrRefused, peer, i.Cluster)
-		}
-		if !slices.Contains(roles, peer.Role) {
-			return fmt.Errorf("%w: %s may not do this, only %v", ErrRefused, peer, roles)
-		}
-		return nil
+		return i.check(s.PeerCertificates[0], use, roles)
 	}
+}
+
+// check checks chain, use, cluster and role of a certificate.
+func (i *Identity) check(leaf *x509.Certificate, use x509.ExtKeyUsage, roles []Role) error {
+	if _, err := leaf.Verify(x509.VerifyOptions{Roots: i.pool, KeyUsages: []x509.ExtKeyUsage{use}}); err != nil {
+		return fmt.Errorf("%w: %v", ErrRefused, err)
+	}
+	peer, err := PeerOf(leaf)
+	if err != nil {
+		return err
+	}
+	if peer.Cluster != i.Cluster {
+		return fmt.Errorf("%w: %s is of another cluster than %s", ErrRefused, peer, i.Cluster)
+	}
+	if !slices.Contains(roles, peer.Role) {
+		return fmt.Errorf("%w: %s may not do this, only %v", ErrRefused, peer, roles)
+	}
+	return nil
 }
 
 // StatePeer is who is at the other end of a connection whose handshake is done.

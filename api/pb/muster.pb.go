@@ -24,6 +24,110 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type StepUp struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Start         []byte                 `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"` // api.StepStart, with a grant that a controller signed
+	Node          uint32                 `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`  // of start: which node of the grant is meant
+	Input         []byte                 `protobuf:"bytes,3,opt,name=input,proto3" json:"input,omitempty"` // api.StepInput
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepUp) Reset() {
+	*x = StepUp{}
+	mi := &file_api_pb_muster_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepUp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepUp) ProtoMessage() {}
+
+func (x *StepUp) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepUp.ProtoReflect.Descriptor instead.
+func (*StepUp) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *StepUp) GetStart() []byte {
+	if x != nil {
+		return x.Start
+	}
+	return nil
+}
+
+func (x *StepUp) GetNode() uint32 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *StepUp) GetInput() []byte {
+	if x != nil {
+		return x.Input
+	}
+	return nil
+}
+
+type StepDown struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Event         []byte                 `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepDown) Reset() {
+	*x = StepDown{}
+	mi := &file_api_pb_muster_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepDown) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepDown) ProtoMessage() {}
+
+func (x *StepDown) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepDown.ProtoReflect.Descriptor instead.
+func (*StepDown) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *StepDown) GetEvent() []byte {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
 type CallRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`     // api.Call
@@ -35,7 +139,7 @@ type CallRequest struct {
 
 func (x *CallRequest) Reset() {
 	*x = CallRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[0]
+	mi := &file_api_pb_muster_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -47,7 +151,7 @@ func (x *CallRequest) String() string {
 func (*CallRequest) ProtoMessage() {}
 
 func (x *CallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[0]
+	mi := &file_api_pb_muster_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -60,7 +164,7 @@ func (x *CallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallRequest.ProtoReflect.Descriptor instead.
 func (*CallRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{0}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CallRequest) GetCall() []byte {
@@ -94,7 +198,7 @@ type CallReply struct {
 
 func (x *CallReply) Reset() {
 	*x = CallReply{}
-	mi := &file_api_pb_muster_proto_msgTypes[1]
+	mi := &file_api_pb_muster_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -106,7 +210,7 @@ func (x *CallReply) String() string {
 func (*CallReply) ProtoMessage() {}
 
 func (x *CallReply) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[1]
+	mi := &file_api_pb_muster_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -119,7 +223,7 @@ func (x *CallReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallReply.ProtoReflect.Descriptor instead.
 func (*CallReply) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{1}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CallReply) GetChunk() []byte {
@@ -145,7 +249,7 @@ type BlobRequest struct {
 
 func (x *BlobRequest) Reset() {
 	*x = BlobRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[2]
+	mi := &file_api_pb_muster_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -157,7 +261,7 @@ func (x *BlobRequest) String() string {
 func (*BlobRequest) ProtoMessage() {}
 
 func (x *BlobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[2]
+	mi := &file_api_pb_muster_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -170,7 +274,7 @@ func (x *BlobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlobRequest.ProtoReflect.Descriptor instead.
 func (*BlobRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{2}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *BlobRequest) GetHash() []byte {
@@ -189,7 +293,7 @@ type BlobChunk struct {
 
 func (x *BlobChunk) Reset() {
 	*x = BlobChunk{}
-	mi := &file_api_pb_muster_proto_msgTypes[3]
+	mi := &file_api_pb_muster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -201,7 +305,7 @@ func (x *BlobChunk) String() string {
 func (*BlobChunk) ProtoMessage() {}
 
 func (x *BlobChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[3]
+	mi := &file_api_pb_muster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -214,7 +318,7 @@ func (x *BlobChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlobChunk.ProtoReflect.Descriptor instead.
 func (*BlobChunk) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{3}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *BlobChunk) GetData() []byte {
@@ -233,7 +337,7 @@ type PlansRequest struct {
 
 func (x *PlansRequest) Reset() {
 	*x = PlansRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[4]
+	mi := &file_api_pb_muster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -245,7 +349,7 @@ func (x *PlansRequest) String() string {
 func (*PlansRequest) ProtoMessage() {}
 
 func (x *PlansRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[4]
+	mi := &file_api_pb_muster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -258,7 +362,7 @@ func (x *PlansRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlansRequest.ProtoReflect.Descriptor instead.
 func (*PlansRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{4}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlansRequest) GetFrom() uint64 {
@@ -282,7 +386,7 @@ type PlansReply struct {
 
 func (x *PlansReply) Reset() {
 	*x = PlansReply{}
-	mi := &file_api_pb_muster_proto_msgTypes[5]
+	mi := &file_api_pb_muster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -294,7 +398,7 @@ func (x *PlansReply) String() string {
 func (*PlansReply) ProtoMessage() {}
 
 func (x *PlansReply) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[5]
+	mi := &file_api_pb_muster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -307,7 +411,7 @@ func (x *PlansReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlansReply.ProtoReflect.Descriptor instead.
 func (*PlansReply) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{5}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PlansReply) GetVerdicts() []byte {
@@ -346,7 +450,7 @@ type IndexRequest struct {
 
 func (x *IndexRequest) Reset() {
 	*x = IndexRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[6]
+	mi := &file_api_pb_muster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -358,7 +462,7 @@ func (x *IndexRequest) String() string {
 func (*IndexRequest) ProtoMessage() {}
 
 func (x *IndexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[6]
+	mi := &file_api_pb_muster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -371,7 +475,7 @@ func (x *IndexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexRequest.ProtoReflect.Descriptor instead.
 func (*IndexRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{6}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{8}
 }
 
 type IndexReply struct {
@@ -383,7 +487,7 @@ type IndexReply struct {
 
 func (x *IndexReply) Reset() {
 	*x = IndexReply{}
-	mi := &file_api_pb_muster_proto_msgTypes[7]
+	mi := &file_api_pb_muster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +499,7 @@ func (x *IndexReply) String() string {
 func (*IndexReply) ProtoMessage() {}
 
 func (x *IndexReply) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[7]
+	mi := &file_api_pb_muster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +512,7 @@ func (x *IndexReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexReply.ProtoReflect.Descriptor instead.
 func (*IndexReply) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{7}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *IndexReply) GetIndex() uint64 {
@@ -431,7 +535,7 @@ type FromNode struct {
 
 func (x *FromNode) Reset() {
 	*x = FromNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[8]
+	mi := &file_api_pb_muster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -443,7 +547,7 @@ func (x *FromNode) String() string {
 func (*FromNode) ProtoMessage() {}
 
 func (x *FromNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[8]
+	mi := &file_api_pb_muster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -456,7 +560,7 @@ func (x *FromNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromNode.ProtoReflect.Descriptor instead.
 func (*FromNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{8}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *FromNode) GetHello() *Hello {
@@ -510,7 +614,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_api_pb_muster_proto_msgTypes[9]
+	mi := &file_api_pb_muster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -522,7 +626,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[9]
+	mi := &file_api_pb_muster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -535,7 +639,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{9}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Hello) GetName() string {
@@ -659,7 +763,7 @@ type Inventory struct {
 
 func (x *Inventory) Reset() {
 	*x = Inventory{}
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -671,7 +775,7 @@ func (x *Inventory) String() string {
 func (*Inventory) ProtoMessage() {}
 
 func (x *Inventory) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -684,7 +788,7 @@ func (x *Inventory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inventory.ProtoReflect.Descriptor instead.
 func (*Inventory) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Inventory) GetBoards() uint32 {
@@ -757,7 +861,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -769,7 +873,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -782,7 +886,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Device) GetName() string {
@@ -837,7 +941,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +953,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +966,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Attempt) GetJob() uint32 {
@@ -893,7 +997,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -905,7 +1009,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -918,7 +1022,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Heartbeat) GetSeq() uint64 {
@@ -973,7 +1077,7 @@ type StepUsage struct {
 
 func (x *StepUsage) Reset() {
 	*x = StepUsage{}
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1089,7 @@ func (x *StepUsage) String() string {
 func (*StepUsage) ProtoMessage() {}
 
 func (x *StepUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1102,7 @@ func (x *StepUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUsage.ProtoReflect.Descriptor instead.
 func (*StepUsage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StepUsage) GetAttempt() *Attempt {
@@ -1030,7 +1134,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1146,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1159,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Usage) GetUserUs() uint64 {
@@ -1128,7 +1232,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1244,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1257,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Report) GetNumber() uint64 {
@@ -1250,7 +1354,7 @@ type SignalDone struct {
 
 func (x *SignalDone) Reset() {
 	*x = SignalDone{}
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1366,7 @@ func (x *SignalDone) String() string {
 func (*SignalDone) ProtoMessage() {}
 
 func (x *SignalDone) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,7 +1379,7 @@ func (x *SignalDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalDone.ProtoReflect.Descriptor instead.
 func (*SignalDone) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SignalDone) GetId() uint64 {
@@ -1309,7 +1413,7 @@ type ToNode struct {
 
 func (x *ToNode) Reset() {
 	*x = ToNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1425,7 @@ func (x *ToNode) String() string {
 func (*ToNode) ProtoMessage() {}
 
 func (x *ToNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,7 +1438,7 @@ func (x *ToNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToNode.ProtoReflect.Descriptor instead.
 func (*ToNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ToNode) GetTerm() uint64 {
@@ -1399,7 +1503,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1411,7 +1515,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1424,7 +1528,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Welcome) GetHeartbeatMs() uint32 {
@@ -1480,7 +1584,7 @@ type Desired struct {
 
 func (x *Desired) Reset() {
 	*x = Desired{}
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1492,7 +1596,7 @@ func (x *Desired) String() string {
 func (*Desired) ProtoMessage() {}
 
 func (x *Desired) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1505,7 +1609,7 @@ func (x *Desired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Desired.ProtoReflect.Descriptor instead.
 func (*Desired) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Desired) GetFull() bool {
@@ -1567,7 +1671,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1683,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1696,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Limit) GetAttempt() *Attempt {
@@ -1621,7 +1725,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1737,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,7 +1750,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Ending) GetAttempt() *Attempt {
@@ -1702,7 +1806,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1818,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1831,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Launch) GetAttempt() *Attempt {
@@ -1876,7 +1980,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1888,7 +1992,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1901,7 +2005,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *JobInfo) GetCluster() string {
@@ -2049,7 +2153,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2165,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2178,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Batch) GetScript() []byte {
@@ -2117,7 +2221,7 @@ type NodePart struct {
 
 func (x *NodePart) Reset() {
 	*x = NodePart{}
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2129,7 +2233,7 @@ func (x *NodePart) String() string {
 func (*NodePart) ProtoMessage() {}
 
 func (x *NodePart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2142,7 +2246,7 @@ func (x *NodePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePart.ProtoReflect.Descriptor instead.
 func (*NodePart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *NodePart) GetName() string {
@@ -2186,7 +2290,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2302,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2315,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Part) GetCpus() uint32 {
@@ -2261,7 +2365,7 @@ type PartDevice struct {
 
 func (x *PartDevice) Reset() {
 	*x = PartDevice{}
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2377,7 @@ func (x *PartDevice) String() string {
 func (*PartDevice) ProtoMessage() {}
 
 func (x *PartDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2390,7 @@ func (x *PartDevice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartDevice.ProtoReflect.Descriptor instead.
 func (*PartDevice) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PartDevice) GetName() string {
@@ -2328,7 +2432,7 @@ type SignalBefore struct {
 
 func (x *SignalBefore) Reset() {
 	*x = SignalBefore{}
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2340,7 +2444,7 @@ func (x *SignalBefore) String() string {
 func (*SignalBefore) ProtoMessage() {}
 
 func (x *SignalBefore) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2353,7 +2457,7 @@ func (x *SignalBefore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalBefore.ProtoReflect.Descriptor instead.
 func (*SignalBefore) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SignalBefore) GetNumber() uint32 {
@@ -2393,7 +2497,7 @@ type Signal struct {
 
 func (x *Signal) Reset() {
 	*x = Signal{}
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2405,7 +2509,7 @@ func (x *Signal) String() string {
 func (*Signal) ProtoMessage() {}
 
 func (x *Signal) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2418,7 +2522,7 @@ func (x *Signal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signal.ProtoReflect.Descriptor instead.
 func (*Signal) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Signal) GetId() uint64 {
@@ -2485,7 +2589,7 @@ type RelayUp struct {
 
 func (x *RelayUp) Reset() {
 	*x = RelayUp{}
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2497,7 +2601,7 @@ func (x *RelayUp) String() string {
 func (*RelayUp) ProtoMessage() {}
 
 func (x *RelayUp) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2510,7 +2614,7 @@ func (x *RelayUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayUp.ProtoReflect.Descriptor instead.
 func (*RelayUp) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RelayUp) GetNode() string {
@@ -2558,7 +2662,7 @@ type RelayDown struct {
 
 func (x *RelayDown) Reset() {
 	*x = RelayDown{}
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2570,7 +2674,7 @@ func (x *RelayDown) String() string {
 func (*RelayDown) ProtoMessage() {}
 
 func (x *RelayDown) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2583,7 +2687,7 @@ func (x *RelayDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayDown.ProtoReflect.Descriptor instead.
 func (*RelayDown) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RelayDown) GetNode() string {
@@ -2604,7 +2708,13 @@ var File_api_pb_muster_proto protoreflect.FileDescriptor
 
 const file_api_pb_muster_proto_rawDesc = "" +
 	"\n" +
-	"\x13api/pb/muster.proto\x12\x06muster\"M\n" +
+	"\x13api/pb/muster.proto\x12\x06muster\"H\n" +
+	"\x06StepUp\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\fR\x05start\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\rR\x04node\x12\x14\n" +
+	"\x05input\x18\x03 \x01(\fR\x05input\" \n" +
+	"\bStepDown\x12\x14\n" +
+	"\x05event\x18\x01 \x01(\fR\x05event\"M\n" +
 	"\vCallRequest\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
 	"\x06caller\x18\x02 \x01(\fR\x06caller\x12\x12\n" +
@@ -2844,7 +2954,9 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04Blob\x12\x13.muster.BlobRequest\x1a\x11.muster.BlobChunk0\x01\x123\n" +
 	"\x05Plans\x12\x14.muster.PlansRequest\x1a\x12.muster.PlansReply0\x01\x12/\n" +
 	"\x05Relay\x12\x0f.muster.RelayUp\x1a\x11.muster.RelayDown(\x010\x01\x121\n" +
-	"\x05Index\x12\x14.muster.IndexRequest\x1a\x12.muster.IndexReplyB\x0fZ\rmuster/api/pbb\x06proto3"
+	"\x05Index\x12\x14.muster.IndexRequest\x1a\x12.muster.IndexReply24\n" +
+	"\x04Node\x12,\n" +
+	"\x04Step\x12\x0e.muster.StepUp\x1a\x10.muster.StepDown(\x010\x01B\x0fZ\rmuster/api/pbb\x06proto3"
 
 var (
 	file_api_pb_muster_proto_rawDescOnce sync.Once
@@ -2858,91 +2970,95 @@ func file_api_pb_muster_proto_rawDescGZIP() []byte {
 	return file_api_pb_muster_proto_rawDescData
 }
 
-var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_api_pb_muster_proto_goTypes = []any{
-	(*CallRequest)(nil),  // 0: muster.CallRequest
-	(*CallReply)(nil),    // 1: muster.CallReply
-	(*BlobRequest)(nil),  // 2: muster.BlobRequest
-	(*BlobChunk)(nil),    // 3: muster.BlobChunk
-	(*PlansRequest)(nil), // 4: muster.PlansRequest
-	(*PlansReply)(nil),   // 5: muster.PlansReply
-	(*IndexRequest)(nil), // 6: muster.IndexRequest
-	(*IndexReply)(nil),   // 7: muster.IndexReply
-	(*FromNode)(nil),     // 8: muster.FromNode
-	(*Hello)(nil),        // 9: muster.Hello
-	(*Inventory)(nil),    // 10: muster.Inventory
-	(*Device)(nil),       // 11: muster.Device
-	(*Attempt)(nil),      // 12: muster.Attempt
-	(*Heartbeat)(nil),    // 13: muster.Heartbeat
-	(*StepUsage)(nil),    // 14: muster.StepUsage
-	(*Usage)(nil),        // 15: muster.Usage
-	(*Report)(nil),       // 16: muster.Report
-	(*SignalDone)(nil),   // 17: muster.SignalDone
-	(*ToNode)(nil),       // 18: muster.ToNode
-	(*Welcome)(nil),      // 19: muster.Welcome
-	(*Desired)(nil),      // 20: muster.Desired
-	(*Limit)(nil),        // 21: muster.Limit
-	(*Ending)(nil),       // 22: muster.Ending
-	(*Launch)(nil),       // 23: muster.Launch
-	(*JobInfo)(nil),      // 24: muster.JobInfo
-	(*Batch)(nil),        // 25: muster.Batch
-	(*NodePart)(nil),     // 26: muster.NodePart
-	(*Part)(nil),         // 27: muster.Part
-	(*PartDevice)(nil),   // 28: muster.PartDevice
-	(*SignalBefore)(nil), // 29: muster.SignalBefore
-	(*Signal)(nil),       // 30: muster.Signal
-	(*RelayUp)(nil),      // 31: muster.RelayUp
-	(*RelayDown)(nil),    // 32: muster.RelayDown
+	(*StepUp)(nil),       // 0: muster.StepUp
+	(*StepDown)(nil),     // 1: muster.StepDown
+	(*CallRequest)(nil),  // 2: muster.CallRequest
+	(*CallReply)(nil),    // 3: muster.CallReply
+	(*BlobRequest)(nil),  // 4: muster.BlobRequest
+	(*BlobChunk)(nil),    // 5: muster.BlobChunk
+	(*PlansRequest)(nil), // 6: muster.PlansRequest
+	(*PlansReply)(nil),   // 7: muster.PlansReply
+	(*IndexRequest)(nil), // 8: muster.IndexRequest
+	(*IndexReply)(nil),   // 9: muster.IndexReply
+	(*FromNode)(nil),     // 10: muster.FromNode
+	(*Hello)(nil),        // 11: muster.Hello
+	(*Inventory)(nil),    // 12: muster.Inventory
+	(*Device)(nil),       // 13: muster.Device
+	(*Attempt)(nil),      // 14: muster.Attempt
+	(*Heartbeat)(nil),    // 15: muster.Heartbeat
+	(*StepUsage)(nil),    // 16: muster.StepUsage
+	(*Usage)(nil),        // 17: muster.Usage
+	(*Report)(nil),       // 18: muster.Report
+	(*SignalDone)(nil),   // 19: muster.SignalDone
+	(*ToNode)(nil),       // 20: muster.ToNode
+	(*Welcome)(nil),      // 21: muster.Welcome
+	(*Desired)(nil),      // 22: muster.Desired
+	(*Limit)(nil),        // 23: muster.Limit
+	(*Ending)(nil),       // 24: muster.Ending
+	(*Launch)(nil),       // 25: muster.Launch
+	(*JobInfo)(nil),      // 26: muster.JobInfo
+	(*Batch)(nil),        // 27: muster.Batch
+	(*NodePart)(nil),     // 28: muster.NodePart
+	(*Part)(nil),         // 29: muster.Part
+	(*PartDevice)(nil),   // 30: muster.PartDevice
+	(*SignalBefore)(nil), // 31: muster.SignalBefore
+	(*Signal)(nil),       // 32: muster.Signal
+	(*RelayUp)(nil),      // 33: muster.RelayUp
+	(*RelayDown)(nil),    // 34: muster.RelayDown
 }
 var file_api_pb_muster_proto_depIdxs = []int32{
-	9,  // 0: muster.FromNode.hello:type_name -> muster.Hello
-	13, // 1: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
-	16, // 2: muster.FromNode.report:type_name -> muster.Report
-	17, // 3: muster.FromNode.signal_done:type_name -> muster.SignalDone
-	10, // 4: muster.Hello.found:type_name -> muster.Inventory
-	12, // 5: muster.Hello.running:type_name -> muster.Attempt
-	11, // 6: muster.Inventory.devices:type_name -> muster.Device
-	12, // 7: muster.Heartbeat.running:type_name -> muster.Attempt
-	14, // 8: muster.Heartbeat.usage:type_name -> muster.StepUsage
-	12, // 9: muster.StepUsage.attempt:type_name -> muster.Attempt
-	15, // 10: muster.StepUsage.usage:type_name -> muster.Usage
-	12, // 11: muster.Report.attempt:type_name -> muster.Attempt
-	15, // 12: muster.Report.usage:type_name -> muster.Usage
-	19, // 13: muster.ToNode.welcome:type_name -> muster.Welcome
-	20, // 14: muster.ToNode.desired:type_name -> muster.Desired
-	30, // 15: muster.ToNode.signal:type_name -> muster.Signal
-	23, // 16: muster.Desired.launch:type_name -> muster.Launch
-	22, // 17: muster.Desired.ending:type_name -> muster.Ending
-	12, // 18: muster.Desired.keep:type_name -> muster.Attempt
-	21, // 19: muster.Desired.limits:type_name -> muster.Limit
-	12, // 20: muster.Desired.suspend:type_name -> muster.Attempt
-	12, // 21: muster.Desired.resume:type_name -> muster.Attempt
-	12, // 22: muster.Limit.attempt:type_name -> muster.Attempt
-	12, // 23: muster.Ending.attempt:type_name -> muster.Attempt
-	12, // 24: muster.Launch.attempt:type_name -> muster.Attempt
-	24, // 25: muster.Launch.info:type_name -> muster.JobInfo
-	25, // 26: muster.Launch.script:type_name -> muster.Batch
-	26, // 27: muster.Launch.nodes:type_name -> muster.NodePart
-	27, // 28: muster.Launch.part:type_name -> muster.Part
-	29, // 29: muster.Launch.signal:type_name -> muster.SignalBefore
-	28, // 30: muster.Part.devices:type_name -> muster.PartDevice
-	12, // 31: muster.Signal.attempt:type_name -> muster.Attempt
-	8,  // 32: muster.RelayUp.message:type_name -> muster.FromNode
-	18, // 33: muster.RelayDown.message:type_name -> muster.ToNode
-	0,  // 34: muster.Controller.Call:input_type -> muster.CallRequest
-	8,  // 35: muster.Controller.Sync:input_type -> muster.FromNode
-	2,  // 36: muster.Controller.Blob:input_type -> muster.BlobRequest
-	4,  // 37: muster.Controller.Plans:input_type -> muster.PlansRequest
-	31, // 38: muster.Controller.Relay:input_type -> muster.RelayUp
-	6,  // 39: muster.Controller.Index:input_type -> muster.IndexRequest
-	1,  // 40: muster.Controller.Call:output_type -> muster.CallReply
-	18, // 41: muster.Controller.Sync:output_type -> muster.ToNode
-	3,  // 42: muster.Controller.Blob:output_type -> muster.BlobChunk
-	5,  // 43: muster.Controller.Plans:output_type -> muster.PlansReply
-	32, // 44: muster.Controller.Relay:output_type -> muster.RelayDown
-	7,  // 45: muster.Controller.Index:output_type -> muster.IndexReply
-	40, // [40:46] is the sub-list for method output_type
-	34, // [34:40] is the sub-list for method input_type
+	11, // 0: muster.FromNode.hello:type_name -> muster.Hello
+	15, // 1: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
+	18, // 2: muster.FromNode.report:type_name -> muster.Report
+	19, // 3: muster.FromNode.signal_done:type_name -> muster.SignalDone
+	12, // 4: muster.Hello.found:type_name -> muster.Inventory
+	14, // 5: muster.Hello.running:type_name -> muster.Attempt
+	13, // 6: muster.Inventory.devices:type_name -> muster.Device
+	14, // 7: muster.Heartbeat.running:type_name -> muster.Attempt
+	16, // 8: muster.Heartbeat.usage:type_name -> muster.StepUsage
+	14, // 9: muster.StepUsage.attempt:type_name -> muster.Attempt
+	17, // 10: muster.StepUsage.usage:type_name -> muster.Usage
+	14, // 11: muster.Report.attempt:type_name -> muster.Attempt
+	17, // 12: muster.Report.usage:type_name -> muster.Usage
+	21, // 13: muster.ToNode.welcome:type_name -> muster.Welcome
+	22, // 14: muster.ToNode.desired:type_name -> muster.Desired
+	32, // 15: muster.ToNode.signal:type_name -> muster.Signal
+	25, // 16: muster.Desired.launch:type_name -> muster.Launch
+	24, // 17: muster.Desired.ending:type_name -> muster.Ending
+	14, // 18: muster.Desired.keep:type_name -> muster.Attempt
+	23, // 19: muster.Desired.limits:type_name -> muster.Limit
+	14, // 20: muster.Desired.suspend:type_name -> muster.Attempt
+	14, // 21: muster.Desired.resume:type_name -> muster.Attempt
+	14, // 22: muster.Limit.attempt:type_name -> muster.Attempt
+	14, // 23: muster.Ending.attempt:type_name -> muster.Attempt
+	14, // 24: muster.Launch.attempt:type_name -> muster.Attempt
+	26, // 25: muster.Launch.info:type_name -> muster.JobInfo
+	27, // 26: muster.Launch.script:type_name -> muster.Batch
+	28, // 27: muster.Launch.nodes:type_name -> muster.NodePart
+	29, // 28: muster.Launch.part:type_name -> muster.Part
+	31, // 29: muster.Launch.signal:type_name -> muster.SignalBefore
+	30, // 30: muster.Part.devices:type_name -> muster.PartDevice
+	14, // 31: muster.Signal.attempt:type_name -> muster.Attempt
+	10, // 32: muster.RelayUp.message:type_name -> muster.FromNode
+	20, // 33: muster.RelayDown.message:type_name -> muster.ToNode
+	2,  // 34: muster.Controller.Call:input_type -> muster.CallRequest
+	10, // 35: muster.Controller.Sync:input_type -> muster.FromNode
+	4,  // 36: muster.Controller.Blob:input_type -> muster.BlobRequest
+	6,  // 37: muster.Controller.Plans:input_type -> muster.PlansRequest
+	33, // 38: muster.Controller.Relay:input_type -> muster.RelayUp
+	8,  // 39: muster.Controller.Index:input_type -> muster.IndexRequest
+	0,  // 40: muster.Node.Step:input_type -> muster.StepUp
+	3,  // 41: muster.Controller.Call:output_type -> muster.CallReply
+	20, // 42: muster.Controller.Sync:output_type -> muster.ToNode
+	5,  // 43: muster.Controller.Blob:output_type -> muster.BlobChunk
+	7,  // 44: muster.Controller.Plans:output_type -> muster.PlansReply
+	34, // 45: muster.Controller.Relay:output_type -> muster.RelayDown
+	9,  // 46: muster.Controller.Index:output_type -> muster.IndexReply
+	1,  // 47: muster.Node.Step:output_type -> muster.StepDown
+	41, // [41:48] is the sub-list for method output_type
+	34, // [34:41] is the sub-list for method input_type
 	34, // [34:34] is the sub-list for extension type_name
 	34, // [34:34] is the sub-list for extension extendee
 	0,  // [0:34] is the sub-list for field type_name
@@ -2959,9 +3075,9 @@ func file_api_pb_muster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_pb_muster_proto_rawDesc), len(file_api_pb_muster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   35,
 			NumExtensions: 0,
-			NumServices:   1,
+			NumServices:   2,
 		},
 		GoTypes:           file_api_pb_muster_proto_goTypes,
 		DependencyIndexes: file_api_pb_muster_proto_depIdxs,

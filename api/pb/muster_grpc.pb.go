@@ -326,3 +326,107 @@ var Controller_ServiceDesc = grpc.ServiceDesc{
 	},
 	Metadata: "api/pb/muster.proto",
 }
+
+const (
+	Node_Step_FullMethodName = "/muster.Node/Step"
+)
+
+// NodeClient is the client API for Node service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Node is what a node serves: the steps of the jobs on it.
+type NodeClient interface {
+	// Step runs the part of a step that is on this node, for as long as the stream
+	// lives. The first message has start set.
+	Step(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[StepUp, StepDown], error)
+}
+
+type nodeClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewNodeClient(cc grpc.ClientConnInterface) NodeClient {
+	return &nodeClient{cc}
+}
+
+func (c *nodeClient) Step(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[StepUp, StepDown], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Node_ServiceDesc.Streams[0], Node_Step_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[StepUp, StepDown]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Node_StepClient = grpc.BidiStreamingClient[StepUp, StepDown]
+
+// NodeServer is the server API for Node service.
+// All implementations must embed UnimplementedNodeServer
+// for forward compatibility.
+//
+// Node is what a node serves: the steps of the jobs on it.
+type NodeServer interface {
+	// Step runs the part of a step that is on this node, for as long as the stream
+	// lives. The first message has start set.
+	Step(grpc.BidiStreamingServer[StepUp, StepDown]) error
+	mustEmbedUnimplementedNodeServer()
+}
+
+// UnimplementedNodeServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedNodeServer struct{}
+
+func (UnimplementedNodeServer) Step(grpc.BidiStreamingServer[StepUp, StepDown]) error {
+	return status.Error(codes.Unimplemented, "method Step not implemented")
+}
+func (UnimplementedNodeServer) mustEmbedUnimplementedNodeServer() {}
+func (UnimplementedNodeServer) testEmbeddedByValue()              {}
+
+// UnsafeNodeServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to NodeServer will
+// result in compilation errors.
+type UnsafeNodeServer interface {
+	mustEmbedUnimplementedNodeServer()
+}
+
+func RegisterNodeServer(s grpc.ServiceRegistrar, srv NodeServer) {
+	// If the following call panics, it indicates UnimplementedNodeServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Node_ServiceDesc, srv)
+}
+
+func _Node_Step_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(NodeServer).Step(&grpc.GenericServerStream[StepUp, StepDown]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Node_StepServer = grpc.BidiStreamingServer[StepUp, StepDown]
+
+// Node_ServiceDesc is the grpc.ServiceDesc for Node service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Node_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "muster.Node",
+	HandlerType: (*NodeServer)(nil),
+	Methods:     []grpc.MethodDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Step",
+			Handler:       _Node_Step_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
+	Metadata: "api/pb/muster.proto",
+}
