@@ -1,9 +1,13 @@
 package shepherd
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,61 +82,86 @@ func TestChildSetsItsOwnLimits(t *testing.T) {
 	}
 }
 
-// TestNoThreadTakesAUsersIdentity looks at the shepherd's threads from a job that
-// is started with limits: none may have the user's real or saved user id, by which
-// the user could kill it.
-func TestNoThreadTakesAUsersIdentity(t *testing.T) {
+// attackVariable makes the test program try to reach a process with signals.
+const attackVariable = "SHEPHERD_TEST_ATTACK"
+
+func TestMain(m *testing.M) {
+	if pid, err := strconv.Atoi(os.Getenv(attackVariable)); err == nil {
+		attack(pid)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// attack says ready, then tries all threads of a process with signal 0 until its
+// standard input ends, and says how often it could have killed it.
+func attack(pid int) {
+	done := make(chan bool)
+	go func() { io.Copy(io.Discard, os.Stdin); close(done) }()
+	fmt.Println("ready")
+	reached := 0
+	for {
+		select {
+		case <-done:
+			fmt.Println(reached)
+			return
+		default:
+		}
+		list, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
+		for range 200 {
+			for _, e := range list {
+				tid, _ := strconv.Atoi(e.Name())
+				if unix.Tgkill(pid, tid, 0) == nil {
+					reached++
+				}
+			}
+		}
+	}
+}
+
+// TestUserCannotReachTheShepherd has a user try to signal the shepherd's threads
+// all the while that jobs of his are started with limits.
+func TestUserCannotReachTheShepherd(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root: jobs of another user")
 	}
-	c, dir := serve(t)
-	if err := os.Chmod(dir, 0o777); err != nil {
+	c, _ := serve(t)
+	self, err := os.Open("/proc/self/exe") // another user may not reach its path
+	if err != nil {
 		t.Fatal(err)
 	}
-	stop, seen := make(chan struct{}), make(chan string, 1)
-	go func() {
-		found := ""
-		for {
-			select {
-			case <-stop:
-				seen <- found
-				return
-			default:
-			}
-			if who := threadOf("65534"); who != "" {
-				found = who
-			}
-		}
-	}()
-	for id := uint32(1); id <= 40; id++ {
-		s := spec(dir, id, "true")
-		s.UID, s.GID, s.Dir, s.Stdout = 65534, 65534, "/", "/dev/null"
-		for i := range 16 { // a user who wants the moment to be long
+	defer self.Close()
+	cmd := exec.Command("/proc/self/fd/3")
+	cmd.ExtraFiles, cmd.Dir = []*os.File{self}, "/"
+	cmd.Env = []string{attackVariable + "=" + strconv.Itoa(os.Getpid())}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	out := bufio.NewReader(pipe)
+	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("the attacker said %q (%v)", line, err)
+	}
+	for id := uint32(1); id <= 50; id++ {
+		s := spec("/", id, "true")
+		s.UID, s.GID, s.Stdout = 65534, 65534, "/dev/null"
+		for i := range 50 { // a user who wants the moment to be long
 			s.Limits = append(s.Limits, Limit{"NOFILE", unix.RLIMIT_NOFILE, uint64(100 + i)})
 		}
 		c.Launch(s)
 		exit(t, c, id)
 	}
-	close(stop)
-	if who := <-seen; who != "" {
-		t.Errorf("a thread of this process had the user's identity: %s", who)
+	in.Close()
+	if line, err := out.ReadString('\n'); err != nil || line != "0\n" {
+		t.Errorf("the user could have killed the shepherd; times: %q (%v)", line, err)
 	}
-}
-
-// threadOf finds a thread of this process that has a uid as its real, effective
-// or saved one.
-func threadOf(uid string) string {
-	threads, _ := os.ReadDir("/proc/self/task")
-	for _, e := range threads {
-		b, _ := os.ReadFile("/proc/self/task/" + e.Name() + "/status")
-		_, rest, _ := strings.Cut(string(b), "\nUid:")
-		line, _, _ := strings.Cut(rest, "\n")
-		f := strings.Fields(line)
-		for _, id := range f[:min(len(f), 3)] {
-			if id == uid {
-				return line
-			}
-		}
-	}
-	return ""
 }
