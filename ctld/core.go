@@ -73,6 +73,11 @@ func (c *Controller) Usage(id job.ID) (job.Usage, bool) {
 	return l.dispatcher.Usage(id)
 }
 
+// Sign implements service.Core.
+func (c *Controller) Sign(message []byte) (signature, certificate []byte, err error) {
+	return c.id.Sign(message)
+}
+
 // Ledger implements service.Core.
 func (c *Controller) Ledger() service.Ledger { return c.ledger }
 

@@ -114,7 +114,7 @@ func (a *Authority) Issue(dir string, role Role, name string, now time.Time) err
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.URIs = []*url.URL{peer.uri()}
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	if role != Login { // nodes serve the steps of their jobs
+	if role == Controller {
 		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)

@@ -155,6 +155,14 @@ func (i *Identity) Client(protocols []string, roles ...Role) *tls.Config {
 	}
 }
 
+// ToNode is the configuration for dialling a compute node. Its certificate is one
+// for clients, so that it can never pass as a controller.
+func (i *Identity) ToNode(protocols []string) *tls.Config {
+	c := i.Client(protocols)
+	c.VerifyConnection = i.verifier(x509.ExtKeyUsageClientAuth, []Role{Compute})
+	return c
+}
+
 // verifier checks chain, use, cluster and role of the other end.
 func (i *Identity) verifier(use x509.ExtKeyUsage, roles []Role) func(tls.ConnectionState) error {
 	return func(s tls.ConnectionState) error {

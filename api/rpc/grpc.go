@@ -44,12 +44,12 @@ func NewServer(more ...grpc.ServerOption) *grpc.Server {
 // Dial makes a connection to a controller at addr. It returns at once; the
 // connection is made in the background and made again whenever it is lost.
 func Dial(id *identity.Identity, addr string) (*grpc.ClientConn, error) {
-	return dial(id, addr, identity.Controller)
+	return dial(addr, id.Client([]string{protoGRPC}, identity.Controller))
 }
 
-func dial(id *identity.Identity, addr string, role identity.Role) (*grpc.ClientConn, error) {
+func dial(addr string, config *tls.Config) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+addr,
-		grpc.WithTransportCredentials(credentials.NewTLS(id.Client([]string{protoGRPC}, role))),
+		grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingAfter, Timeout: pingWait, PermitWithoutStream: true}),
 		grpc.WithConnectParams(grpc.ConnectParams{

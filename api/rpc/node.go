@@ -34,5 +34,5 @@ func ListenNode(addr string, id *identity.Identity, log *slog.Logger) (*Listener
 
 // DialNode makes a connection to a node at addr.
 func DialNode(id *identity.Identity, addr string) (*grpc.ClientConn, error) {
-	return dial(id, addr, identity.Compute)
+	return dial(addr, id.ToNode([]string{protoGRPC}))
 }

@@ -88,7 +88,7 @@ func (s *submission) checkWhole(req *api.SubmitRequest) error {
 		return invalid("The request names no job")
 	case len(req.Jobs) > maxComponents:
 		return invalid(fmt.Sprintf("A heterogeneous job has at most %d components", maxComponents))
-	case len(req.Script) == 0:
+	case len(req.Script) == 0 && s.r.Method != api.MethodAllocate:
 		return invalid(slurm.TextScriptMissing)
 	case limits.MaxScript > 0 && len(req.Script) > int(limits.MaxScript):
 		return invalid(fmt.Sprintf("The script has %d bytes, the cluster's limit is %d", len(req.Script), limits.MaxScript))
@@ -98,7 +98,9 @@ func (s *submission) checkWhole(req *api.SubmitRequest) error {
 	case len(s.r.Body)-len(req.Script)-len(req.Environment) > maxRecordBytes:
 		return invalid(fmt.Sprintf("The options of the job have more than %d bytes", maxRecordBytes))
 	}
-	if err := slurm.CheckScript(req.Script); err != nil {
+	if s.r.Method == api.MethodAllocate {
+		req.Script, req.Environment = nil, nil
+	} else if err := slurm.CheckScript(req.Script); err != nil {
 		return invalid(err.Error())
 	}
 	for i := range req.Jobs {
@@ -192,7 +194,8 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 		q.Batch.SubmitHost = s.r.Caller.Host
 	}
 	q.Batch.Umask &= 0o777
-	q.AdminComment, q.SitePriority, q.Interactive, q.Options = "", 0, false, nil
+	q.AdminComment, q.SitePriority, q.Options = "", 0, nil
+	q.Interactive = s.r.Method == api.MethodAllocate
 	q.Batch.Limits = s.allowedLimits(q.Batch.Limits)
 	q.Size.MinCPUs = MinCPUs(&q.Size)
 	q.Timing.DelayEnd = false

@@ -49,7 +49,7 @@ func (s *Session) reconcile(root *state.Root, id job.ID, j *job.Job) {
 		s.change().Ending = append(s.change().Ending, ending(j))
 	case !t.ending:
 		t.ending = true
-		if j.Cancel == nil && j.Alloc.BatchNode == s.node {
+		if j.Cancel == nil && j.Alloc.BatchNode == s.node && !j.Request.Interactive {
 			return // the node itself said that the script has ended; it cleans up
 		}
 		s.change().Ending = append(s.change().Ending, ending(j))

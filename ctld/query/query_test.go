@@ -36,8 +36,9 @@ func (c *core) Usage(job.ID) (job.Usage, bool) { return job.Usage{}, false }
 func (c *core) Live(string) (service.NodeLive, bool) {
 	return service.NodeLive{LoadHundredths: 62}, true
 }
-func (c *core) Ledger() service.Ledger     { return c }
-func (c *core) Counters() service.Counters { return service.Counters{Submitted: 3} }
+func (c *core) Ledger() service.Ledger                                 { return c }
+func (c *core) Sign([]byte) (signature, certificate []byte, err error) { return nil, nil, nil }
+func (c *core) Counters() service.Counters                             { return service.Counters{Submitted: 3} }
 func (c *core) Controllers() []service.Controller {
 	return []service.Controller{{Name: "c1", Leader: true, Up: true}}
 }

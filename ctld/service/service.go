@@ -39,6 +39,9 @@ type Core interface {
 	Usage(id job.ID) (job.Usage, bool)
 	// Ledger reads finished jobs (outbox and ledger as one).
 	Ledger() Ledger
+	// Sign signs a message with the controller's key; the certificate goes with
+	// the signature.
+	Sign(message []byte) (signature, certificate []byte, err error)
 	// Counters are for sdiag and metrics.
 	Counters() Counters
 	// Controllers lists the voters and who leads.
