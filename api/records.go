@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"muster/internal/wire"
 	"muster/job"
 )
@@ -89,6 +91,13 @@ type JobList struct {
 	Zone    string // time zone of the cluster, IANA name
 	Jobs    []JobRecord
 }
+
+// ChunkRecords is how many job records go into one chunk at most.
+const ChunkRecords = 256
+
+// Grow makes room for an answer of that many chunks, so that reading it copies no
+// record twice.
+func (l *JobList) Grow(chunks int) { l.Jobs = slices.Grow(l.Jobs, chunks*ChunkRecords) }
 
 // Code implements wire.Message.
 func (l *JobList) Code(w *wire.Coder) {

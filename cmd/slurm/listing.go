@@ -111,6 +111,9 @@ func read(c *api.Client, method string, query, reply wire.Message) error {
 	if err != nil {
 		return err
 	}
+	if list, ok := reply.(*api.JobList); ok {
+		list.Grow(len(chunks))
+	}
 	for _, b := range chunks {
 		if err := wire.Decode(b, reply); err != nil {
 			return fmt.Errorf("answer to %s: %w", method, err)

@@ -36,6 +36,7 @@ func BenchmarkSqueue10000(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				var list api.JobList
+				list.Grow(len(chunks))
 				for _, chunk := range chunks {
 					if err := wire.Decode(chunk, &list); err != nil {
 						b.Fatal(err)

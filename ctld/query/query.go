@@ -39,9 +39,6 @@ func decode(r *service.Request, into wire.Message) error {
 // send sends one message as one chunk.
 func send(r *service.Request, m wire.Message) error { return r.Send(wire.Encode(nil, m)) }
 
-// chunkRecords is how many job records go into one chunk.
-const chunkRecords = 256
-
 // jobStream sends job records in chunks.
 type jobStream struct {
 	ctx  context.Context
@@ -54,7 +51,7 @@ type jobStream struct {
 // next makes room for one more record and returns it; the chunk is sent first if
 // it is full. The record is valid until the next call.
 func (s *jobStream) next() (*api.JobRecord, error) {
-	if len(s.list.Jobs) == chunkRecords {
+	if len(s.list.Jobs) == api.ChunkRecords {
 		if err := s.flush(); err != nil {
 			return nil, err
 		}

@@ -244,7 +244,7 @@ func TestJobRecord(t *testing.T) {
 
 func TestChunks(t *testing.T) {
 	c := newCore(t)
-	for range chunkRecords + 5 {
+	for range api.ChunkRecords + 5 {
 		c.submit(t, nil)
 	}
 	chunks := 0
@@ -254,7 +254,7 @@ func TestChunks(t *testing.T) {
 	if err := jobs(t.Context(), c, r); err != nil {
 		t.Fatal(err)
 	}
-	if chunks != 2 || len(list.Jobs) != chunkRecords+5 {
+	if chunks != 2 || len(list.Jobs) != api.ChunkRecords+5 {
 		t.Errorf("%d jobs in %d chunks", len(list.Jobs), chunks)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
