@@ -64,7 +64,7 @@ func Open(name string, saved []string) (*Tree, error) {
 	}
 	if mounts["2"] != "" {
 		t.pure = len(t.v1) == 0
-		if err := t.openV2(filepath.Join(mounts["2"], own["2"]), name); err != nil && t.pure {
+		if err := t.openV2(mounts["2"], filepath.Join(mounts["2"], own["2"]), name); err != nil && t.pure {
 			return nil, fmt.Errorf("%w: %w", ErrNone, err)
 		}
 	}
@@ -75,32 +75,78 @@ func Open(name string, saved []string) (*Tree, error) {
 	return t, nil
 }
 
-// openV2 makes the base in the v2 hierarchy. Where it has the controllers, the
-// daemon moves into a leaf of its own first: a group with processes can't hand
-// controllers down.
-func (t *Tree) openV2(own, name string) error {
-	dir := filepath.Join(own, name)
+// openV2 makes the base in the v2 hierarchy, which is mounted at mount, below own.
+// Where v2 has the controllers, only a group without processes of its own can
+// hand them down. Below a group that others live in too, as a login session, that
+// can't be; then the nearest group above it that can is taken.
+func (t *Tree) openV2(mount, own, name string) error {
+	if !t.pure {
+		return t.useV2(own, name)
+	}
+	var first error
+	for at := own; ; at = filepath.Dir(at) {
+		err := t.delegate(at, name, at == own && at != mount)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+		if len(at) <= len(mount) {
+			return first
+		}
+	}
+}
+
+// useV2 makes the base below a group.
+func (t *Tree) useV2(at, name string) error {
+	dir := filepath.Join(at, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make control group: %w", err)
 	}
-	if t.pure {
-		t.leaf = filepath.Join(own, name+"_daemon")
+	t.v2 = dir
+	return nil
+}
+
+// delegate makes the base below a group and has it hand down the controllers.
+// From its own group (mine) the daemon moves into a leaf first.
+func (t *Tree) delegate(at, name string, mine bool) (err error) {
+	if err := t.useV2(at, name); err != nil {
+		return err
+	}
+	if mine {
+		t.leaf = filepath.Join(at, name+"_daemon")
 		if err := os.Mkdir(t.leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("make control group: %w", err)
 		}
 		if err := write(filepath.Join(t.leaf, "cgroup.procs"), "0"); err != nil {
 			return err
 		}
-		for _, d := range []string{own, dir} {
-			for _, c := range []string{"memory", "pids", "cpuset", "cpu"} {
-				if err := write(filepath.Join(d, "cgroup.subtree_control"), "+"+c); err != nil {
-					return fmt.Errorf("controller %s: %w", c, err)
-				}
+	}
+	defer func() {
+		if err != nil {
+			t.giveUp(at)
+		}
+	}()
+	for _, d := range []string{at, t.v2} {
+		for _, c := range []string{"memory", "pids", "cpuset", "cpu"} {
+			if err := write(filepath.Join(d, "cgroup.subtree_control"), "+"+c); err != nil {
+				return fmt.Errorf("controller %s: %w", c, err)
 			}
 		}
 	}
-	t.v2 = dir
 	return nil
+}
+
+// giveUp takes back what delegate has done below a group.
+func (t *Tree) giveUp(at string) {
+	unix.Rmdir(t.v2)
+	t.v2 = ""
+	if t.leaf != "" {
+		optional(filepath.Join(at, "cgroup.procs"), "0")
+		unix.Rmdir(t.leaf)
+		t.leaf = ""
+	}
 }
 
 // Bases lists the directories, for the next daemon and for whoever must end all
@@ -115,7 +161,10 @@ func (t *Tree) Bases() []string {
 	}
 	switch {
 	case t.v2 != "" && t.pure:
-		out = append(out, "2pure "+t.v2, "daemon "+t.leaf)
+		out = append(out, "2pure "+t.v2)
+		if t.leaf != "" {
+			out = append(out, "daemon "+t.leaf)
+		}
 	case t.v2 != "":
 		out = append(out, "2 "+t.v2)
 	}
