@@ -60,7 +60,7 @@ func TestDevicesOfOthersAreClosed(t *testing.T) {
 	s.released(1)
 	lines := strings.Split(strings.TrimSpace(s.output("o")), "\n")
 	if len(lines) != 4 || !strings.Contains(lines[0], "Operation not permitted") || !strings.Contains(lines[1], "No such device") {
-		t.Errorf("output %q: want the first device refused and the second reached", lines)
+		t.Fatalf("output %q: want the first device refused and the second reached", lines)
 	}
 	if lines[2] != "1" || lines[3] != "node-x" {
 		t.Errorf("visible devices and host name are %q", lines[2:])
