@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -45,13 +47,14 @@ type flight struct {
 }
 
 // batcher gathers the commands that arrive while earlier entries are in flight
-// into the next entry. Users take turns, so that one who sends thousands does
+// into the next entry, and keeps entries apart that follow each other. Users take turns, so that one who sends thousands does
 // not delay another one's single command.
 type batcher struct {
 	store   *Store
 	wake    chan struct{}
 	slots   chan struct{}
 	flights chan flight
+	pace    pace // of run
 
 	mu       sync.Mutex
 	leads    bool
@@ -172,13 +175,17 @@ func (b *batcher) run(ctx context.Context) {
 	}
 }
 
-// next sends one entry. It takes the slot first, so that what comes while it
-// waits for one goes along.
+// next sends one entry. It takes the slot and its turn first, so that what comes
+// while it waits for them goes along.
 func (b *batcher) next(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case b.slots <- struct{}{}:
+	}
+	if !b.turn(ctx) {
+		<-b.slots
+		return false
 	}
 	items := b.gather()
 	if len(items) == 0 {
@@ -187,6 +194,37 @@ func (b *batcher) next(ctx context.Context) bool {
 	}
 	b.flights <- flight{items: items, future: b.store.raft.Apply(b.entry(items), 0)}
 	return true
+}
+
+// turn waits until the next entry may go; false if there is none.
+func (b *batcher) turn(ctx context.Context) bool {
+	for {
+		any, user := b.waiting()
+		if !any || ctx.Err() != nil {
+			return false
+		}
+		now := time.Now()
+		d := b.pace.wait(now, user)
+		if d == 0 {
+			b.pace.sent(now)
+			return true
+		}
+		t := time.NewTimer(d)
+		select {
+		case <-t.C:
+		case <-b.wake: // perhaps a user's command, which goes sooner
+		case <-ctx.Done():
+		}
+		t.Stop()
+	}
+}
+
+// waiting tells whether there is something for an entry, and whether a user
+// waits for it.
+func (b *batcher) waiting() (any, user bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.turns) > 0, slices.ContainsFunc(b.turns, func(q *queue) bool { return !q.from.daemon })
 }
 
 // gather takes one command of each sender in turn until the entry is full.

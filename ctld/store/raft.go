@@ -18,6 +18,8 @@ const (
 	keptSnapshots = 2
 	// maxAppend is the most entries in one message to a follower.
 	maxAppend = 256
+	// cachedEntries stay in memory for the followers, at 256 KiB at most each.
+	cachedEntries = 128
 	// transportTimeout bounds one exchange between controllers.
 	transportTimeout = 5 * time.Second
 	// lockTimeout is how long to wait for the log's file lock.
@@ -79,7 +81,11 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 			return fmt.Errorf("first start of controller %s: %w", s.cfg.Name, err)
 		}
 	}
-	s.raft, err = raft.NewRaft(c, s.fsm, s.bolt, s.bolt, snaps, s.trans)
+	cached, err := raft.NewLogCache(cachedEntries, s.bolt)
+	if err != nil {
+		return fmt.Errorf("raft log in %s: %w", s.cfg.Dir, err)
+	}
+	s.raft, err = raft.NewRaft(c, s.fsm, cached, s.bolt, snaps, s.trans)
 	if err != nil {
 		return fmt.Errorf("start raft in %s: %w", s.cfg.Dir, err)
 	}
