@@ -14,7 +14,7 @@ import (
 func (o *Options) Finish() error {
 	for _, step := range []func() error{
 		o.checkGPUs, o.checkMemory, o.checkSharing, o.checkCPUs, o.readNodeLists, o.checkArbitrary,
-		o.checkTimes, o.countNodes, o.checkThreads,
+		o.checkTimes, o.countNodes, o.checkThreads, o.checkDeviceTasks,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -214,6 +214,33 @@ func (o *Options) checkThreads() error {
 		return &OptionError{Text: fmt.Sprintf("--ntasks-per-core (%d) can not be bigger than --threads-per-core (%d)", s.TasksPerCore, s.ThreadsPerCore), Code: 1}
 	}
 	return nil
+}
+
+// checkDeviceTasks makes devices counted by task agree with the number of tasks
+// and with devices counted by job; each of the two may follow from the other.
+func (o *Options) checkDeviceTasks() error {
+	s := &o.Job.Size
+	for _, it := range o.Job.Gres.PerTask {
+		total := o.Job.Gres.PerJob.Count(it.Name)
+		switch {
+		case total == 0 && (o.TaskCount || s.TasksPerNode != 0):
+		case total == 0 && it.Name == "gpu":
+			return badSpec(". --gpus-per-task or --tres-per-task used without either --gpus or -n/--ntasks is not allowed.")
+		case total == 0:
+			return badSpec(". --tres-per-task used without -n/--ntasks is not allowed.")
+		case total%it.Count != 0:
+			return badSpec(", --%ss not multiple of --%ss-per-task", it.Name, it.Name)
+		case o.TaskCount && uint64(s.Tasks) != total/it.Count:
+			return badSpec(". Based on --%ss and --%ss-per-task number of requested tasks differ from -n/--ntasks.", it.Name, it.Name)
+		case !o.TaskCount:
+			s.Tasks, o.TaskCount = uint32(total/it.Count), true
+		}
+	}
+	return nil
+}
+
+func badSpec(format string, args ...any) error {
+	return exclude("Failed to validate job spec"+format, args...)
 }
 
 func countDistinct(names []string) int {
