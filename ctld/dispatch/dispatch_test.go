@@ -400,6 +400,27 @@ func TestANodeThatWasGivenUpEndsItsJobs(t *testing.T) {
 	}
 }
 
+// A node that an admin sets down is alive: it ends its jobs, and only what it
+// says gives their shares back.
+func TestANodeSetDownIsToldToEndItsJobs(t *testing.T) {
+	c := newCluster(t)
+	d := c.lead(1)
+	n1, _ := c.connect(d, "n1", "b1")
+	id := c.start("n1")
+	n1.launch(id)
+	c.must(&state.NodeAdmin{Names: []string{"n1"}, State: "DOWN"})
+	if e := n1.ending(id); e.Now || e.Why != "NODE_FAIL" {
+		t.Errorf("told %v", e)
+	}
+	if j := c.job(id); j.Terminal() || j.State != job.NodeFail {
+		t.Errorf("before the node's word: %v %v", j.State, j.Flags)
+	}
+	n1.report(&pb.Report{Attempt: attempt(id, 0), Ended: true, ExitSignal: 15, Released: true})
+	if j := c.job(id); j.Flags&job.Completing != 0 {
+		t.Errorf("after the node's word: %v %v", j.State, j.Flags)
+	}
+}
+
 func TestLimitSuspensionAndStrays(t *testing.T) {
 	c := newCluster(t)
 	d := c.lead(1)

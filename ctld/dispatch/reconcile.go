@@ -49,8 +49,8 @@ func (s *Session) reconcile(root *state.Root, id job.ID, j *job.Job) {
 		s.change().Ending = append(s.change().Ending, ending(j))
 	case !t.ending:
 		t.ending = true
-		if j.Cancel == nil && j.Alloc.BatchNode == s.node && !j.Request.Interactive {
-			return // the node itself said that the script has ended; it cleans up
+		if t.ended {
+			return // it cleans up by itself
 		}
 		s.change().Ending = append(s.change().Ending, ending(j))
 	}
@@ -127,6 +127,9 @@ func ending(j *job.Job) *pb.Ending {
 	c := j.Cancel
 	if c == nil {
 		e.AtMs = int64(j.Times.End) // ended elsewhere, or by itself
+		if j.State == job.NodeFail {
+			e.Why = j.State.String()
+		}
 		return e
 	}
 	e.AtMs = int64(c.At)

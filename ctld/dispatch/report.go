@@ -34,8 +34,9 @@ func (s *Session) report(r *pb.Report) {
 		return
 	}
 	s.reports[r.Number] = r
-	if t := s.told[job.ID(r.Attempt.Job)]; t != nil && t.attempt == r.Attempt.Attempt && (r.Released || r.Failed) {
-		t.released = true
+	if t := s.told[job.ID(r.Attempt.Job)]; t != nil && t.attempt == r.Attempt.Attempt {
+		t.ended = t.ended || r.Ended
+		t.released = t.released || r.Released || r.Failed
 	}
 	d.mu.Unlock()
 	s.propose(r)

@@ -32,6 +32,7 @@ type told struct {
 	attempt   uint32
 	ending    bool
 	suspended bool
+	ended     bool // the node itself said that the script has ended
 	released  bool // the node itself said that nothing is left
 	endMS     int64
 }
