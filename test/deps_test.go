@@ -67,7 +67,7 @@ func outsiders() map[string]string {
 		"go.etcd.io/bbolt":                    "ctld/store accounting/ledger noded/...",
 		"github.com/BurntSushi/toml":          "conf",
 		"github.com/urfave/cli":               "cmd/muster/...",
-		"golang.org/x/sys":                    "noded/... internal/... cmd/muster/... cmd/musterd ctld",
+		"golang.org/x/sys":                    "noded/... internal/... cmd/muster/... cmd/musterd ctld test/vm/init",
 		"github.com/prometheus/client_golang": "ctld/...",
 		"github.com/tidwall/btree":            "state sched sched/feed internal/...",
 		"golang.org/x/tools":                  "test",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -177,21 +178,81 @@ func TestGetentThatHangs(t *testing.T) {
 	kill(t, filepath.Join(dir, "child"))
 }
 
-// TestUserOfAnotherModule asks for a user that only a name service module knows.
+// moduleVariable is set where a name service module has been set up for the test.
+const moduleVariable = "NSS_TEST_MODULE"
+
+// TestUserOfAnotherModule asks for a user whom only a module of the C library
+// knows, extrausers. It is configured in a mount name space of the test's own.
 func TestUserOfAnotherModule(t *testing.T) {
-	const file = "/var/lib/extrausers/passwd"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Skipf("libnss-extrausers is not set up: %v", err)
-	}
-	for line := range strings.Lines(string(text)) {
-		want, err := parseUser(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			continue
+	if os.Getenv(moduleVariable) != "" {
+		u, err := ask(context.Background(), 61234)
+		want := User{UID: 61234, GID: 61235, Name: "extra", Group: "extras", Home: "/home/extra", Shell: "/bin/sh"}
+		if err != nil || u != want {
+			t.Errorf("got %+v, %v, want %+v", u, err, want)
 		}
-		got, err := ask(context.Background(), want.UID)
-		if err != nil || got.Name != want.Name {
-			t.Errorf("uid %d: got %+v, %v, want %s", want.UID, got, err, want.Name)
+		if u, err := ask(context.Background(), 0); err != nil || u.Name != "root" {
+			t.Errorf("a user of the files: got %+v, %v", u, err)
+		}
+		return
+	}
+	if os.Getuid() != 0 {
+		t.Skip("needs root: a mount name space of its own")
+	}
+	const files = "/var/lib/extrausers"
+	if _, err := os.Stat(files); err != nil {
+		t.Skipf("needs the package libnss-extrausers: %v", err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"nsswitch.conf": "passwd: files extrausers\ngroup: files extrausers\n",
+		"passwd":        "extra:x:61234:61235::/home/extra:/bin/sh\n",
+		"group":         "extras:x:61235:\n",
+		"shadow":        "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u, err := ask(context.Background(), 61234); !errors.Is(err, ErrUnknown) {
+		t.Fatalf("the host knows uid 61234 already: %+v, %v", u, err)
+	}
+	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c",
+		`mount --bind "$1/nsswitch.conf" /etc/nsswitch.conf && mount --bind "$1" `+files+` && exec "$0" -test.v -test.run '^TestUserOfAnotherModule$'`,
+		os.Args[0], dir)
+	cmd.Env = append(os.Environ(), moduleVariable+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestUserOfAnotherModule") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestSlowServiceOfOneUser has a getent that takes 30 s for one user: whoever asks
+// for that one is told so soon, and the others get their answers.
+func TestSlowServiceOfOneUser(t *testing.T) {
+	real, err := exec.LookPath("getent")
+	if err != nil {
+		t.Skip("needs getent (package libc-bin)")
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\n[ \"$2\" = 4000 ] && exec sleep 30\nexec " + real + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "getent"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	r := newResolver(ask, 500*time.Millisecond, time.Now)
+	defer r.Close() // ends the question, and with it getent
+	slow := make(chan error, asking)
+	for range asking { // not a question each
+		go func() {
+			_, err := r.User(context.Background(), 4000)
+			slow <- err
+		}()
+	}
+	if u, err := r.User(context.Background(), 0); err != nil || u.Name != "root" {
+		t.Errorf("another user meanwhile: %+v, %v", u, err)
+	}
+	for range asking {
+		if err := <-slow; !errors.Is(err, ErrSlow) || !strings.Contains(err.Error(), "uid 4000") {
+			t.Errorf("the slow one: %v", err)
 		}
 	}
 }

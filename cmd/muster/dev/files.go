@@ -152,13 +152,14 @@ func (c *Cluster) makeDevices(n partition.Node) ([]conf.DeclaredGres, error) {
 	return out, nil
 }
 
-// The numbers of the devices are free for local use (major 240 to 254, Linux
-// admin-guide/devices.txt): no driver answers, but access rules hold.
-const localMajor = 240
+// absentMajor is the major number of the devices. The kernel gives drivers numbers
+// below 512 only (CHRDEV_MAJOR_MAX), so none ever answers behind a file that
+// everybody may open; access rules hold all the same.
+const absentMajor = 4000
 
 func makeDevice(path string, minor uint32) error {
 	if os.Geteuid() == 0 {
-		err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(localMajor, minor)))
+		err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(absentMajor, minor)))
 		if err == nil {
 			return os.Chmod(path, 0o666)
 		}
