@@ -90,6 +90,11 @@ func (n *Node) adopt(ctx context.Context, w *shepherd.Welcome) {
 			n.client.Taken(e.Key)
 		}
 	}
+	for _, f := range w.Failures {
+		if !known[f.Key] {
+			n.client.Taken(f.Key)
+		}
+	}
 	for _, r := range w.Running {
 		if !known[r.Key] {
 			n.log.Error("the shepherd has a job without a launch record; it is ended", "job", r.Key.Job, "attempt", r.Key.Attempt)
@@ -152,7 +157,7 @@ func (n *Node) orphaned(ctx context.Context, a *attempt) {
 // was started anew there is nothing left of it but files.
 func (n *Node) bury(ctx context.Context, k shepherd.Key, r record) {
 	n.log.Info("job of an earlier boot removed", "job", k.Job, "attempt", k.Attempt, "boot", r.Launch.BootId)
-	if b := n.findBox(k, 0); b != nil && r.Launch.Batch {
+	if b := n.findBox(k, 0); b != nil {
 		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		if err := errors.Join(b.Kill(wait), b.Remove()); err != nil {
@@ -187,6 +192,7 @@ func (n *Node) listen(ctx context.Context, c *shepherd.Client) {
 
 func (n *Node) event(ctx context.Context, e *shepherd.Event) {
 	switch {
+	case n.taskEvent(e):
 	case e.Started != nil:
 		n.running(ctx, *e.Started)
 	case e.Failed != nil:
@@ -234,6 +240,7 @@ func (n *Node) rejoin(ctx context.Context) *shepherd.Client {
 // rejoined goes through the attempts after the connection was lost.
 func (n *Node) rejoined(ctx context.Context, before string, w *shepherd.Welcome) {
 	if w.Instance != before {
+		n.loseTasks()
 		for _, a := range n.attempts {
 			if a.state == starting || a.state == running {
 				n.orphaned(ctx, a)
@@ -242,12 +249,12 @@ func (n *Node) rejoined(ctx context.Context, before string, w *shepherd.Welcome)
 		return
 	}
 	for _, r := range w.Running {
-		n.running(ctx, r)
+		n.event(ctx, &shepherd.Event{Started: &r})
 	}
 	for _, e := range w.Exits {
-		n.exited(ctx, e)
+		n.event(ctx, &shepherd.Event{Exited: &e})
 	}
 	for _, f := range w.Failures {
-		n.launchFailed(ctx, f)
+		n.event(ctx, &shepherd.Event{Failed: &f})
 	}
 }

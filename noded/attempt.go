@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster/api/pb"
+	"muster/job"
 	"muster/noded/shepherd"
 )
 
@@ -73,20 +74,27 @@ func (n *Node) armLimit(ctx context.Context, a *attempt, endMS int64) {
 			t.Stop()
 		}
 	}
-	if endMS == 0 || a.state != running || a.ending != nil {
+	if endMS == 0 || a.state != running && a.state != holding || a.ending != nil {
 		return
 	}
 	left := time.UnixMilli(endMS).Sub(n.leaderNow())
-	a.limit = n.after(ctx, a, left, func() {
-		a.timedOut = true
-		n.end(ctx, a, &pb.Ending{Attempt: attemptOf(a.key), Why: "TIMEOUT"})
-	})
+	if a.leads() {
+		a.limit = n.after(ctx, a, left, func() {
+			a.timedOut = true
+			n.end(ctx, a, &pb.Ending{Attempt: attemptOf(a.key), Why: "TIMEOUT"})
+		})
+	}
 	s := a.launch.Signal
-	if s.GetNumber() == 0 || !s.Shell {
-		return // without B: it goes to the steps only
+	if s.GetNumber() == 0 {
+		return
 	}
 	a.before = n.after(ctx, a, left-time.Duration(s.BeforeS)*time.Second, func() {
-		n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
+		switch {
+		case !s.Shell:
+			n.stepSignal(a.key, s.Number, nil)
+		case a.launch.Batch:
+			n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
+		}
 	})
 }
 
@@ -105,7 +113,7 @@ func (n *Node) end(ctx context.Context, a *attempt, e *pb.Ending) {
 	case starting, finishing:
 		return // running takes it up; what is finishing ends anyway
 	case holding:
-		n.finish(ctx, a, &outcome{quiet: true})
+		n.endHolding(ctx, a, first)
 		return
 	}
 	if a.limit != nil {
@@ -122,7 +130,36 @@ func (n *Node) end(ctx context.Context, a *attempt, e *pb.Ending) {
 		late.Stop()
 		n.strike(ctx, a)
 	}
-	n.client.Note(&shepherd.Note{Key: a.key, Text: endLine(a, n.cfg.Name, e, n.leaderNow())})
+	n.client.Note(&shepherd.Note{Key: a.key, Text: endLine(a, fmt.Sprintf("JOB %d", a.key.Job), n.cfg.Name, e, n.leaderNow())})
+}
+
+// endHolding begins the end of an attempt of which only steps run here.
+func (n *Node) endHolding(ctx context.Context, a *attempt, first bool) {
+	if a.ending.Now || !n.hasTasks(a.key) {
+		n.finish(ctx, a, a.held())
+		return
+	}
+	if !first {
+		return
+	}
+	n.noteSteps(a)
+	n.signalAll(a, unix.SIGCONT)
+	n.signalAll(a, unix.SIGTERM)
+	a.kill = n.after(ctx, a, n.killWait, func() {
+		if a.state == holding {
+			n.finish(ctx, a, a.held())
+		}
+	})
+}
+
+// leads tells whether this node is the one that ends the attempt at its limit:
+// that of the script, or without one the first.
+func (a *attempt) leads() bool { return a.launch.Batch || a.launch.NodeIndex == 0 }
+
+// held is how an attempt without a script ended here. That of the leading node
+// is the end of the job, if its time was over.
+func (a *attempt) held() *outcome {
+	return &outcome{quiet: !a.timedOut, signal: uint32(unix.SIGTERM)}
 }
 
 // noteTime is how long a line for the job's output may take.
@@ -187,13 +224,18 @@ func (n *Node) signal(s *pb.Signal) *pb.SignalDone {
 		done.Error = fmt.Sprintf("job %d has ended", s.GetAttempt().GetJob())
 	case s.Number == 0 || s.Number > 64:
 		done.Error = fmt.Sprintf("there is no signal %d", s.Number)
-	case a.state != running:
+	case a.state != running && a.state != holding:
+	case s.HasStep && s.Step == uint32(job.BatchStep), s.BatchOnly:
+		if a.launch.Batch {
+			n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
+		}
+	case s.HasStep:
+		n.stepSignal(a.key, s.Number, &s.Step)
 	case s.Full:
 		n.signalAll(a, unix.Signal(s.Number))
-	case s.BatchOnly:
-		n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
+	default:
+		n.stepSignal(a.key, s.Number, nil)
 	}
-	// Otherwise it is for the steps: there are none here yet.
 	return done
 }
 
@@ -210,7 +252,7 @@ func (n *Node) suspend(a *attempt, on bool) {
 }
 
 // endLine is the line that Slurm writes into a job's output when it is ended.
-func endLine(a *attempt, node string, e *pb.Ending, now time.Time) string {
+func endLine(a *attempt, what, node string, e *pb.Ending, now time.Time) string {
 	why := ""
 	switch e.Why {
 	case "TIMEOUT", "DEADLINE":
@@ -230,6 +272,6 @@ func endLine(a *attempt, node string, e *pb.Ending, now time.Time) string {
 	if zone, err := time.LoadLocation(a.launch.GetInfo().GetTimeZone()); err == nil && a.launch.GetInfo().GetTimeZone() != "" {
 		now = now.In(zone)
 	}
-	return fmt.Sprintf("slurmstepd: error: *** JOB %d ON %s CANCELLED AT %s%s ***\n",
-		a.key.Job, node, now.Format("2006-01-02T15:04:05"), why)
+	return fmt.Sprintf("slurmstepd: error: *** %s ON %s CANCELLED AT %s%s ***\n",
+		what, node, now.Format("2006-01-02T15:04:05"), why)
 }

@@ -76,7 +76,7 @@ type ready struct {
 func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 	l := a.launch
 	if !l.Batch {
-		return &ready{}, n.records.add(record{Index: a.index, Launch: l})
+		return n.prepareSteps(a)
 	}
 	user, err := n.knownUser(ctx, l.Uid)
 	if err != nil {
@@ -111,6 +111,21 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 		return nil, err
 	}
 	return &ready{n.spec(l, req, name, env, b), b}, nil
+}
+
+// prepareSteps makes what the steps of an attempt need on a node that runs no
+// script.
+func (n *Node) prepareSteps(a *attempt) (*ready, error) {
+	n.disk.Lock()
+	defer n.disk.Unlock()
+	if err := ownDir(n.cfg.SpoolDir); err != nil {
+		return nil, err
+	}
+	if err := n.records.add(record{Index: a.index, Launch: a.launch}); err != nil {
+		return nil, err
+	}
+	b, err := n.newBox(a.key, n.limits(a.launch))
+	return &ready{box: b}, err
 }
 
 // knownUser refuses a user that this node's name service says does not exist. A
@@ -266,10 +281,13 @@ func (n *Node) prepared(ctx context.Context, a *attempt, r *ready, err error) {
 	switch {
 	case a.ending != nil:
 		n.finish(ctx, a, &outcome{signal: uint32(unix.SIGTERM), quiet: !a.launch.Batch})
+		n.arrived(a.key)
 	case err != nil:
 		n.finish(ctx, a, &outcome{failed: true, detail: err.Error()})
 	case r.spec == nil:
 		a.state = holding
+		n.armLimit(ctx, a, a.launch.EndMs)
+		n.arrived(a.key)
 	default:
 		a.state = starting
 		n.client.Launch(r.spec)
@@ -296,6 +314,7 @@ func (n *Node) running(ctx context.Context, r shepherd.Running) {
 		return
 	}
 	n.armLimit(ctx, a, a.launch.EndMs)
+	n.arrived(a.key)
 }
 
 // launchFailed reports a job that the shepherd could not start.

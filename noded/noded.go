@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,11 @@ type Config struct {
 	Port      uint32
 	Version   string
 	MaxPIDs   uint64 // processes of one job, 0: 32768
-	Log       *slog.Logger
+	// Steps accepts the connections of agents that bring steps; nil: none are served.
+	Steps net.Listener
+	// Verify checks that a controller has signed a message.
+	Verify func(message, signature, certificate []byte) error
+	Log    *slog.Logger
 }
 
 // Node is a running daemon. Its loop owns the attempts; all else sends it
@@ -71,8 +76,10 @@ type Node struct {
 
 	// Owned by the loop.
 	attempts map[shepherd.Key]*attempt
-	reports  map[uint64]*pb.Report // on disk, not acknowledged
-	done     *recent               // attempts that ended lately: never started again
+	tasks    map[shepherd.Key]*task    // of steps
+	awaited  map[shepherd.Key][]func() // steps that came before their job
+	reports  map[uint64]*pb.Report     // on disk, not acknowledged
+	done     *recent                   // attempts that ended lately: never started again
 	client   *shepherd.Client
 	instance string
 	term     uint64
@@ -129,7 +136,7 @@ func open(cfg Config) (*Node, error) {
 	n := &Node{
 		cfg: cfg, log: cfg.Log, boot: cfg.BootID, started: time.Now(), blobs: newBlobs(), names: nss.New(),
 		procs: &procs{socket: cfg.Socket}, todo: make(chan func(), 256), workers: make(chan struct{}, maxWorkers),
-		attempts: map[shepherd.Key]*attempt{}, reports: map[uint64]*pb.Report{}, done: newRecent(),
+		attempts: map[shepherd.Key]*attempt{}, tasks: map[shepherd.Key]*task{}, awaited: map[shepherd.Key][]func(){}, reports: map[uint64]*pb.Report{}, done: newRecent(),
 		killWait: 30 * time.Second, sampling: 30 * time.Second,
 	}
 	n.setBeat(5 * time.Second)
@@ -211,6 +218,9 @@ func (n *Node) serve(ctx context.Context) error {
 	loops.Go(func() { n.listen(ctx, n.client) })
 	loops.Go(func() { n.link.run(ctx) })
 	loops.Go(func() { n.watchUse(ctx) })
+	if n.cfg.Steps != nil {
+		loops.Go(func() { n.serveSteps(ctx) })
+	}
 	defer loops.Wait()
 	for {
 		select {

@@ -112,7 +112,7 @@ func frameOf(kind byte, r record) ([]byte, error) {
 func (r *records) add(one record) error {
 	l := one.Launch
 	one.Launch = &pb.Launch{Attempt: l.Attempt, BootId: l.BootId, JournalId: l.JournalId, Batch: l.Batch, Uid: l.Uid,
-		EndMs: l.EndMs, Signal: l.Signal, StartMs: l.StartMs, Info: &pb.JobInfo{TimeZone: l.GetInfo().GetTimeZone()},
+		Gid: l.Gid, User: l.User, Group: l.Group, Groups: l.Groups, NodeIndex: l.NodeIndex, EndMs: l.EndMs, Signal: l.Signal, StartMs: l.StartMs, Info: &pb.JobInfo{TimeZone: l.GetInfo().GetTimeZone(), Sluid: l.GetInfo().GetSluid()},
 		Part: &pb.Part{MemoryMb: l.GetPart().GetMemoryMb()}}
 	b, err := frameOf(recordLaunch, one)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type nodeFlags struct {
 	certs       string
 	controllers string
 	login       bool
+	steps       string
 	level       slog.Level
 }
 
@@ -41,6 +43,7 @@ func (n *nodeFlags) parse(args []string) error {
 	f.StringVar(&n.node.Declare, "declare", "", "file that says what the node has, instead of looking at the machine")
 	f.StringVar(&n.node.HostName, "hostname", "", "host name that jobs see (as root; default: the host's own, or the declared one)")
 	f.StringVar(&n.node.BootID, "boot-id", "", "boot that jobs are bound to (default: the kernel's)")
+	f.StringVar(&n.steps, "steps", ":0", "host:port on which srun's steps are served (port 0: any free one)")
 	f.BoolVar(&n.login, "login", false, "pass on calls only; run no jobs")
 	f.TextVar(&n.level, "log", slog.LevelInfo, "least level of log lines: debug, info, warn or error")
 	if err := parse(f, args, "certs", "controllers"); err != nil {
@@ -76,11 +79,17 @@ func runNoded(ctx context.Context, args []string) error {
 	if n.login {
 		return a.Serve(ctx)
 	}
-	return runBoth(ctx, a, n.node, id)
+	return runBoth(ctx, a, &n, id)
 }
 
 // runBoth runs agent and node; when one of them ends, so does the other.
-func runBoth(ctx context.Context, a *agent.Agent, cfg noded.Config, id *identity.Identity) error {
+func runBoth(ctx context.Context, a *agent.Agent, n *nodeFlags, id *identity.Identity) error {
+	cfg := n.node
+	port, err := serveSteps(&cfg, n.steps, id)
+	if err != nil {
+		return err
+	}
+	defer port.Close()
 	cfg.Dial = func(addr string) (pb.ControllerClient, io.Closer, error) {
 		conn, err := rpc.Dial(id, addr)
 		if err != nil {
@@ -105,4 +114,42 @@ func runBoth(ctx context.Context, a *agent.Agent, cfg noded.Config, id *identity
 	}
 	both.Wait()
 	return errors.Join(errs[:]...)
+}
+
+// serveSteps opens the port of a node and says where it is reached: by the way
+// on which the node itself reaches its controllers.
+func serveSteps(cfg *noded.Config, addr string, id *identity.Identity) (*rpc.Listener, error) {
+	port, err := rpc.ListenNode(addr, id, cfg.Log)
+	if err != nil {
+		return nil, fmt.Errorf("port for steps: %w", err)
+	}
+	cfg.Steps = port.GRPC()
+	cfg.Verify = func(message, signature, certificate []byte) error {
+		return id.Verify(message, signature, certificate, identity.Controller)
+	}
+	cfg.Port = uint32(port.Addr().(*net.TCPAddr).Port)
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || host == "" {
+		if host, err = outward(cfg.Controllers); err != nil {
+			return nil, errors.Join(fmt.Errorf("own address: %w; give --steps with one", err), port.Close())
+		}
+	}
+	// The first is shown as NodeAddr, the last is where agents connect.
+	cfg.Addresses = []string{cfg.Name, host}
+	return port, nil
+}
+
+// outward is the address that this host has towards a controller. Nothing is sent.
+func outward(controllers []string) (string, error) {
+	var all error
+	for _, c := range controllers {
+		conn, err := net.Dial("udp", c)
+		if err != nil {
+			all = errors.Join(all, err)
+			continue
+		}
+		defer conn.Close()
+		return conn.LocalAddr().(*net.UDPAddr).IP.String(), nil
+	}
+	return "", all
 }

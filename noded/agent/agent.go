@@ -41,6 +41,7 @@ type Agent struct {
 	names    *nss.Resolver
 	up       *upstream
 	users    *users
+	nodes    *nodes
 }
 
 // Listen opens the socket, in place of one that a dead agent left behind. Anybody
@@ -58,7 +59,9 @@ func Listen(c Config) (*Agent, error) {
 		listener.Close()
 		return nil, err
 	}
-	return &Agent{config: c, listener: listener, names: nss.New(), up: up, users: newUsers()}, nil
+	a := &Agent{config: c, listener: listener, names: nss.New(), up: up, users: newUsers()}
+	a.nodes = &nodes{agent: a, conns: map[string]*nodeConn{}}
+	return a, nil
 }
 
 // SetControllers replaces the addresses of the controllers.

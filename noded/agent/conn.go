@@ -14,6 +14,7 @@ import (
 	"muster/api/pb"
 	"muster/internal/nss"
 	"muster/internal/wire"
+	"muster/job"
 )
 
 // How long a client may take.
@@ -35,6 +36,9 @@ type conn struct {
 	who    *user
 	caller api.Caller
 	coded  []byte // caller, once its names are known
+	life   context.Context
+	held   []job.ID             // allocations that end with the connection
+	begun  []api.StepEndRequest // steps that were created and do not run yet
 }
 
 // serve answers the calls of one connection.
@@ -47,13 +51,14 @@ func (a *Agent) serve(ctx context.Context, sock *net.UnixConn) {
 		a.config.Log.Error("agent: who is calling", "err", err)
 		return
 	}
-	c := &conn{agent: a, sock: sock, in: bufio.NewReader(sock)}
+	c := &conn{agent: a, sock: sock, in: bufio.NewReader(sock), life: ctx}
 	c.caller = api.Caller{UID: k.uid, GID: k.gid, Groups: k.groups, Host: a.config.Host, PID: k.pid}
 	if c.who = a.users.enter(k.uid); c.who == nil {
 		c.end(&api.End{Err: api.Errorf(api.ErrBusy, "this user has %d connections to the agent of this host", userConnections)})
 		return
 	}
 	defer a.users.leave(c.who)
+	defer c.letGo()
 	for {
 		if err := c.next(ctx); err != nil {
 			if !errors.Is(err, io.EOF) && ctx.Err() == nil {
@@ -66,7 +71,11 @@ func (a *Agent) serve(ctx context.Context, sock *net.UnixConn) {
 
 // next reads a call and answers it. The error ends the connection.
 func (c *conn) next(ctx context.Context) error {
-	if err := c.sock.SetReadDeadline(time.Now().Add(idleMax)); err != nil {
+	idle := time.Now().Add(idleMax)
+	if len(c.held) > 0 {
+		idle = time.Time{}
+	}
+	if err := c.sock.SetReadDeadline(idle); err != nil {
 		return err
 	}
 	length, err := c.in.Peek(4)
@@ -123,6 +132,9 @@ func (h *head) Code(w *wire.Coder) {
 
 // answer passes a call on and streams the answer back.
 func (c *conn) answer(ctx context.Context, call head, payload []byte) error {
+	if call.method == api.MethodRun {
+		return c.runStep(ctx, payload)
+	}
 	read := api.Reads(call.method)
 	caller, told := c.name(ctx, read)
 	if told != nil {
@@ -142,13 +154,19 @@ func (c *conn) answer(ctx context.Context, call head, payload []byte) error {
 		ctx, release = c.watch(ctx)
 		defer release()
 	}
-	relay := func(b []byte) error { return c.chunk(b, lasts) }
+	relay := func(b []byte) error {
+		c.answered(call.method, b)
+		return c.chunk(b, lasts)
+	}
 	end, err := c.agent.up.ask(ctx, &pb.CallRequest{Call: payload, Caller: caller}, call.method, leader, relay)
 	if err != nil {
 		return err
 	}
 	if !read && end.Err == nil {
 		c.who.note(end.Index, time.Now())
+		if call.method == api.MethodComplete {
+			c.completed(payload)
+		}
 	}
 	end.Leader = "" // between agents and controllers only
 	return c.end(end)

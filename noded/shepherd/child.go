@@ -58,6 +58,15 @@ func (t *thread) prepare(s *Spec) (*streams, *Failure) {
 		return nil, &Failure{s.Key, FaultOutput, 0, err.Error()}
 	}
 	say(files.err, text)
+	if s.Search {
+		path, ok := search(s.Path, s.Env)
+		if !ok {
+			say(files.err, fmt.Sprintf("slurmstepd: error: execve(): %s: %s\n", s.Path, describe(unix.ENOENT)))
+			files.close()
+			return nil, &Failure{s.Key, FaultExec, uint32(unix.ENOENT), s.Path + " is not in PATH"}
+		}
+		s.Path = path
+	}
 	touchInterpreter(s.Path)
 	return files, nil
 }
@@ -69,7 +78,7 @@ func (t *thread) fork(s *Spec, files *streams) (*child, *Failure) {
 		setFS(0, 0) // the child changes itself, and it needs root for that
 	}
 	c := &child{pidfd: -1}
-	sys := &syscall.SysProcAttr{Setsid: true, PidFD: &c.pidfd, Ptrace: true}
+	sys := &syscall.SysProcAttr{Setsid: true, PidFD: &c.pidfd, Ptrace: true, Setctty: s.Terminal}
 	if t.root {
 		sys.Credential = &syscall.Credential{Uid: s.UID, Gid: s.GID, Groups: s.Groups}
 	}

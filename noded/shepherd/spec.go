@@ -14,19 +14,32 @@ import (
 )
 
 // Key names one process that the shepherd looks after: the batch script of one
-// attempt of a job.
+// attempt of a job, or a task of one of its steps.
 type Key struct {
 	Job     uint32
 	Attempt uint32
+	Step    uint64 // 0: the batch script; else 1 + the number of the step
+	Task    uint32 // rank in the step
 }
 
-// String is the key as it stands in logs and file names: job.attempt.
-func (k Key) String() string { return fmt.Sprintf("%d.%d", k.Job, k.Attempt) }
+// String is the key as it stands in logs and file names: job.attempt, and for a
+// task .step.rank.
+func (k Key) String() string {
+	if k.Step > 0 {
+		return fmt.Sprintf("%d.%d.%d.%d", k.Job, k.Attempt, k.Step-1, k.Task)
+	}
+	return fmt.Sprintf("%d.%d", k.Job, k.Attempt)
+}
+
+// Attempted is the key of the attempt that a task belongs to.
+func (k Key) Attempted() Key { return Key{Job: k.Job, Attempt: k.Attempt} }
 
 // Code implements wire.Message.
 func (k *Key) Code(w *wire.Coder) {
 	wire.Uint(w, 1, &k.Job)
 	wire.Uint(w, 2, &k.Attempt)
+	w.Uint64(3, &k.Step)
+	wire.Uint(w, 4, &k.Task)
 }
 
 // PIDVariable is a variable that the shepherd adds to every environment: the
@@ -51,6 +64,9 @@ type Spec struct {
 	Append  bool     // keep what the output files hold
 	Groups1 []string // cgroup v1: directories that the process joins before it runs
 	Group2  string   // cgroup v2: directory that the process is born in; "" for none
+	Search  bool     // Path without a slash is looked for in the PATH of Env
+	// Terminal: Stdin is a terminal, which becomes the process's controlling one.
+	Terminal bool
 }
 
 // Code implements wire.Message.
@@ -71,6 +87,8 @@ func (s *Spec) Code(w *wire.Coder) {
 	w.Bool(14, &s.Append)
 	wire.Texts(w, 15, &s.Groups1)
 	w.String(16, &s.Group2)
+	w.Bool(17, &s.Search)
+	w.Bool(18, &s.Terminal)
 }
 
 // Limit is the soft value of one resource limit, as setrlimit(2) counts it.

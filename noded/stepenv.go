@@ -1,0 +1,167 @@
+package noded
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/api/pb"
+	"muster/api/slurm"
+	"muster/noded/shepherd"
+)
+
+// describe says how the task is launched: the user and the groups are those of
+// the job as the controllers gave it to this node.
+func (t *task) describe() error {
+	st, l := t.step, t.step.launch
+	args, err := t.program()
+	if err != nil {
+		return err
+	}
+	s := &shepherd.Spec{
+		Key: t.key, Path: args[0], Args: args, Search: true, Env: t.environment(), Dir: st.start.Dir,
+		UID: l.Uid, GID: l.Gid, Groups: l.Groups, Umask: st.start.Umask, Append: st.start.Append,
+		Groups1: st.box.Join1(), Group2: st.box.Join2(), Stdin: t.file(st.start.Stdin),
+		Stdout: t.file(st.start.Stdout), Stderr: t.file(st.start.Stderr), Terminal: t.terminal != nil,
+	}
+	switch {
+	case t.terminal != nil:
+		s.Stdin, s.Stdout, s.Stderr = t.slave, t.slave, t.slave
+	case t.in != nil:
+		s.Stdin = t.pipe("in")
+	}
+	if t.out != nil {
+		s.Stdout = t.pipe("out")
+	}
+	if t.err != nil {
+		s.Stderr = t.pipe("err")
+	}
+	for _, lim := range st.start.Limits {
+		if number, ok := slurm.LimitNumber(lim.Name); ok {
+			s.Limits = append(s.Limits, shepherd.Limit{Name: lim.Name, Resource: number, Value: lim.Value})
+		}
+	}
+	t.spec = s
+	return nil
+}
+
+// program is the command line of the task.
+func (t *task) program() ([]string, error) {
+	for _, p := range t.step.start.Programs {
+		if len(p.Args) == 0 {
+			continue
+		}
+		if len(p.Ranks) == 0 {
+			return p.Args, nil
+		}
+		at := slices.Index(p.Ranks, t.rank)
+		if at < 0 {
+			continue
+		}
+		fill := strings.NewReplacer("%t", strconv.FormatUint(uint64(t.rank), 10), "%o", strconv.Itoa(at))
+		out := make([]string, len(p.Args))
+		for i, a := range p.Args {
+			out[i] = fill.Replace(a)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("no program is named for task %d", t.rank)
+}
+
+// file is the name of a file that the user chose for the task.
+func (t *task) file(pattern string) string {
+	if pattern == "" {
+		return ""
+	}
+	st := t.step
+	short, _, _ := strings.Cut(st.node.cfg.Name, ".")
+	name := slurm.ExpandPattern(pattern, &slurm.Names{
+		Job: st.grant.Job, ArrayJob: st.start.ArrayJob, ArrayTask: st.start.ArrayTask, Name: st.start.JobName,
+		User: st.launch.User, Node: short, NodeIndex: st.number, Rank: t.rank, Step: stepName(st.grant.Step),
+		SLUID: sluid(st.launch.GetInfo()),
+	})
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(st.start.Dir, name)
+	}
+	return name
+}
+
+// environment is what srun sent, with what differs by node and task.
+func (t *task) environment() []byte {
+	st, n := t.step, t.step.node
+	ids := make([]string, len(st.part.Tasks))
+	for i, r := range st.part.Tasks {
+		ids[i] = strconv.FormatUint(uint64(r), 10)
+	}
+	number := func(v uint32) string { return strconv.FormatUint(uint64(v), 10) }
+	set := []string{
+		"SLURM_PROCID=" + number(t.rank), "SLURM_LOCALID=" + number(t.local), "SLURM_NODEID=" + number(st.number),
+		"SLURM_GTIDS=" + strings.Join(ids, ","), "SLURMD_NODENAME=" + n.cfg.Name,
+		"SLURM_CPUS_ON_NODE=" + number(st.part.CPUs), "SLURM_TOPOLOGY_ADDR=" + n.cfg.Name, "SLURM_TOPOLOGY_ADDR_PATTERN=node",
+		"MUSTER_SOCKET=" + n.cfg.Socket, "MUSTER_BOOT_ID=" + n.boot,
+	}
+	set = append(set, t.devices()...)
+	names := map[string]bool{shepherd.PIDVariable: true}
+	for _, e := range set {
+		name, _, _ := strings.Cut(e, "=")
+		names[name] = true
+	}
+	var b []byte
+	for _, e := range slurm.SplitEnvironment(st.start.Env) {
+		name, _, _ := strings.Cut(e, "=")
+		if !names[name] {
+			b = append(append(b, e...), 0)
+		}
+	}
+	for _, e := range set {
+		if !strings.HasSuffix(e, unsetMark) {
+			b = append(append(b, e...), 0)
+		}
+	}
+	return b
+}
+
+// unsetMark ends an entry that only takes a variable away.
+const unsetMark = "=\x01"
+
+// devices are the variables of the task's GPUs: its own share of the step's, or
+// all of them. A step without GPUs does not see those of its job.
+func (t *task) devices() []string {
+	var ids []string
+	total := uint64(0)
+	for _, d := range t.step.part.Devices {
+		if d.Name == "gpu" {
+			total += d.Count
+			for i := range d.Index.All {
+				ids = append(ids, strconv.Itoa(i))
+			}
+		}
+	}
+	visible := []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"}
+	var out []string
+	if len(ids) == 0 {
+		if hasGPU(t.step.launch.GetPart().GetDevices()) {
+			for _, name := range append(visible, "SLURM_GPUS_ON_NODE") {
+				out = append(out, name+unsetMark)
+			}
+		}
+		return out
+	}
+	all := strings.Join(ids, ",")
+	for _, d := range t.step.part.PerTask {
+		if d.Name == "gpu" && d.Count > 0 {
+			from := min(int(d.Count)*int(t.local), len(ids))
+			ids = ids[from:min(from+int(d.Count), len(ids))]
+		}
+	}
+	for _, name := range visible {
+		out = append(out, name+"="+strings.Join(ids, ","))
+	}
+	return append(out, "SLURM_STEP_GPUS="+all, "SLURM_GPUS_ON_NODE="+strconv.FormatUint(total, 10))
+}
+
+func hasGPU(devices []*pb.PartDevice) bool {
+	return slices.ContainsFunc(devices, func(d *pb.PartDevice) bool { return d.Name == "gpu" })
+}
