@@ -69,7 +69,7 @@ func unsigned[N ~uint8 | ~uint16 | ~uint32 | ~uint64](n N) string {
 // AcctFields are the fields of sacct, in the order of sacct --helpformat.
 func AcctFields() []AcctField {
 	var all []AcctField
-	for _, part := range [][]AcctField{acctIdentity(), acctTimes(), acctResources(), acctUsage(), acctAbsent()} {
+	for _, part := range [][]AcctField{acctIdentity(), acctTimes(), acctResources(), acctUsage(), acctConstant(), acctAbsent()} {
 		all = append(all, part...)
 	}
 	return all
@@ -138,13 +138,25 @@ func acctIdentity() []AcctField {
 }
 
 func appendAcctExit(dst []byte, _ *Context, a *AcctRow) []byte {
-	switch {
-	case a.Step != nil:
+	if a.Step != nil {
 		return AppendExit(dst, a.Step.ExitCode, a.Step.Signal)
-	case a.Job.End == nil:
-		return append(dst, "0:0"...)
 	}
-	return AppendExit(dst, a.Job.End.ExitCode, a.Job.End.Signal)
+	code, signal := AcctExit(a.Job)
+	return AppendExit(dst, code, signal)
+}
+
+// AcctExit is the exit code that accounting has of a job. Slurm writes the record
+// of a job that it ends itself before the script has returned, so that the code
+// stays 0 there; the batch step and scontrol show what the script returned.
+func AcctExit(r *api.JobRecord) (code uint32, signal uint8) {
+	if r.End == nil || endedByController(r.State) {
+		return 0, 0
+	}
+	return r.End.ExitCode, r.End.Signal
+}
+
+func endedByController(s job.State) bool {
+	return s == job.Cancelled || s == job.Timeout || s == job.Deadline || s == job.Preempted
 }
 
 // acctTimes: moments and spans.
@@ -364,16 +376,40 @@ func appendUsageMax(dst []byte, _ *Context, s *job.Step) []byte {
 	return slurm.AppendSize(append(dst, ",vmem="...), s.Usage.MaxVMKB, slurm.Kilo, slurm.Exact)
 }
 
+// acctConstant: fields that always show the same, of a job and of a step.
+func acctConstant() []AcctField {
+	always := func(ofJob, ofStep string) acctText {
+		return func(dst []byte, _ *Context, a *AcctRow) []byte {
+			if a.Step != nil {
+				return append(dst, ofStep...)
+			}
+			return append(dst, ofJob...)
+		}
+	}
+	freq := always("Unknown", "0")
+	return []AcctField{
+		{"AveCPUFreq", 10, true, always("", "0")},
+		{"ConsumedEnergy", 14, true, always("0", "0")}, {"ConsumedEnergyRaw", 17, true, always("0", "0")},
+		{"Flags", 19, true, ofJob(func(r *api.JobRecord) string {
+			if r.State == job.Pending || r.Times.Start == 0 {
+				return ""
+			}
+			return "StartReceived"
+		})},
+		{"ReqCPUFreq", 10, true, freq}, {"ReqCPUFreqGov", 13, true, freq}, {"ReqCPUFreqMax", 13, true, freq}, {"ReqCPUFreqMin", 13, true, freq},
+		{"WCKeyID", 10, true, always("0", "")},
+	}
+}
+
 // acctAbsent: fields of Slurm for things that Muster does not keep; they are
 // empty, as in Slurm where the plug-in for them is not set up.
 func acctAbsent() []AcctField {
-	widths := "AssocID 7,AveCPUFreq 10,BlockID 16,ConsumedEnergy 14,ConsumedEnergyRaw 17,Container 19,Flags 19," +
+	widths := "AssocID 7,BlockID 16,Container 19," +
 		"MaxDiskReadNode 15,MaxDiskReadTask 15,MaxDiskWriteNode 16,MaxDiskWriteTask 16,MaxPagesTask 14,MaxRSSTask 10," +
-		"MaxVMSizeTask 14,McsLabel 12,MinCPU 10,MinCPUNode 10,MinCPUTask 10,QOSRAW 6,ReqCPUFreq 10,ReqCPUFreqGov 13," +
-		"ReqCPUFreqMax 13,ReqCPUFreqMin 13,ReservationId 8,SystemComment 15,TRESUsageInMaxNode 18,TRESUsageInMaxTask 18," +
+		"MaxVMSizeTask 14,McsLabel 12,MinCPU 10,MinCPUNode 10,MinCPUTask 10,QOSRAW 6,ReservationId 8,SystemComment 15,TRESUsageInMaxNode 18,TRESUsageInMaxTask 18," +
 		"TRESUsageInMin 14,TRESUsageInMinNode 18,TRESUsageInMinTask 18,TRESUsageOutAve 15,TRESUsageOutMax 15," +
 		"TRESUsageOutMaxNode 19,TRESUsageOutMaxTask 19,TRESUsageOutMin 15,TRESUsageOutMinNode 19,TRESUsageOutMinTask 19," +
-		"TRESUsageOutTot 15,WCKeyID 10"
+		"TRESUsageOutTot 15"
 	var fields []AcctField
 	for entry := range strings.SplitSeq(widths, ",") {
 		name, width, _ := strings.Cut(entry, " ")

@@ -300,3 +300,41 @@ func TestNodeStates(t *testing.T) {
 		t.Error("the set has the wrong nodes")
 	}
 }
+
+// TestSacctExitOfWhatTheControllerEnded has the values that Slurm 26.05.3 shows
+// for such jobs.
+func TestSacctExitOfWhatTheControllerEnded(t *testing.T) {
+	columns, err := AcctColumns("State,ExitCode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &AcctTable{Columns: columns, Delimiter: "|", Parsable: DelimiterBetween}
+	for _, c := range []struct {
+		name                   string
+		state                  job.State
+		code                   uint32
+		signal                 uint8
+		whole, batch, scontrol string
+	}{
+		{"limit", job.Timeout, 0, 15, "TIMEOUT|0:0\n", "CANCELLED|0:15\n", "ExitCode=0:15"},
+		{"limit, trapped", job.Timeout, 7, 0, "TIMEOUT|0:0\n", "FAILED|7:0\n", "ExitCode=7:0"},
+		{"scancel", job.Cancelled, 0, 15, "CANCELLED by 0|0:0\n", "CANCELLED|0:15\n", "ExitCode=0:15"},
+		{"own end", job.Failed, 7, 0, "FAILED|7:0\n", "FAILED|7:0\n", "ExitCode=7:0"},
+		{"own signal", job.Failed, 0, 11, "FAILED|0:11\n", "CANCELLED|0:11\n", "ExitCode=0:11"},
+		{"memory", job.OutOfMemory, 0, 125, "OUT_OF_MEMORY|0:125\n", "OUT_OF_MEMORY|0:125\n", "ExitCode=0:125"},
+	} {
+		r := running()
+		r.State, r.Times.End = c.state, moments(-5)
+		r.End.ExitCode, r.End.Signal = c.code, c.signal
+		r.End.ByUser = c.state == job.Cancelled
+		step := Steps(r)[0]
+		whole := string(table.AppendRow(nil, testContext(t), &AcctRow{Job: r}))
+		batch := string(table.AppendRow(nil, testContext(t), &AcctRow{Job: r, Step: &step}))
+		if whole != c.whole || batch != c.batch {
+			t.Errorf("%s: sacct shows %q and %q, want %q and %q", c.name, whole, batch, c.whole, c.batch)
+		}
+		if got := string(AppendJob(nil, testContext(t), r, true, true)); !strings.Contains(got, " "+c.scontrol+" ") {
+			t.Errorf("%s: scontrol shows %s, want %s", c.name, got, c.scontrol)
+		}
+	}
+}

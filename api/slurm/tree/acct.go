@@ -31,7 +31,8 @@ func acctJob(w *Writer, list *api.JobList, r *api.JobRecord) {
 	exitCode(w, "derived_exit_code", r.State, end.Derived, end.DerivedSig)
 	acctTimes(w, list, r)
 	w.Text("exclusive", format.Exclusive(q))
-	exitCode(w, "exit_code", r.State, end.ExitCode, end.Signal)
+	code, signal := format.AcctExit(r)
+	exitCode(w, "exit_code", r.State, code, signal)
 	w.Text("extra", q.Extra)
 	w.Text("failed_node", end.FailedNode)
 	w.List("flags", func() {
