@@ -99,6 +99,9 @@ const ChunkRecords = 256
 // record twice.
 func (l *JobList) Grow(chunks int) { l.Jobs = slices.Grow(l.Jobs, chunks*ChunkRecords) }
 
+// InvalidNode begins the text of the error that a query by an unknown node gets.
+const InvalidNode = "Invalid node name "
+
 // Code implements wire.Message.
 func (l *JobList) Code(w *wire.Coder) {
 	wire.Int(w, 1, &l.Now)

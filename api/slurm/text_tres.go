@@ -36,9 +36,6 @@ func appendGres(dst []byte, at int, r *api.Resources) []byte {
 		}
 		dst = appendCount(dst, at, name, g.Count)
 	}
-	for _, l := range r.Licenses {
-		dst = appendCount(dst, at, "license/"+l.Name, uint64(l.Count))
-	}
 	return dst
 }
 

@@ -11,17 +11,14 @@ import (
 // cluster here: its own name and "all" mean it.
 type clusterChoice struct {
 	list string // names separated by commas; "": the one here, without being named
-	from string // where the list was given, for messages
 }
 
 // setClusters takes the value of the option.
-func (c *clusterChoice) setClusters(list string) { c.list, c.from = list, "--cluster" }
+func (c *clusterChoice) setClusters(list string) { c.list = list }
 
 // fromEnv takes the default that the environment gives.
 func (c *clusterChoice) fromEnv(in *invocation) {
-	if c.list = in.env("SLURM_CLUSTERS"); c.list != "" {
-		c.from = "SLURM_CLUSTERS"
-	}
+	c.list = in.env("SLURM_CLUSTERS")
 }
 
 // check complains of a cluster that is not the one that answered, own, and tells
@@ -29,7 +26,8 @@ func (c *clusterChoice) fromEnv(in *invocation) {
 func (c *clusterChoice) check(in *invocation, own string) bool {
 	for _, name := range words(c.list) {
 		if !strings.EqualFold(name, "all") && name != own {
-			in.errorf("'%s' can't be reached now, or it is an invalid entry for %s.  Use 'sacctmgr list clusters' to see available clusters.", name, c.from)
+			in.errorf("No cluster '%s' known by database.", name)
+			fmt.Fprintf(in.stderr, "%s: fatal: Could not get cluster information\n", in.name)
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -186,7 +187,7 @@ func (o *queueOptions) take(in *invocation, g *slurm.Given) (code int, stop bool
 	case "steps":
 		o.steps, o.formatSet = true, true
 		if g.HasValue {
-			return o.setJobs(in, v)
+			return o.setSteps(in, v)
 		}
 	case "running-over", "running-under":
 		return o.setRunning(in, name, v)
@@ -220,6 +221,19 @@ func (o *queueOptions) setJobs(in *invocation, list string) (int, bool) {
 			return in.fail("%v", err)
 		}
 		o.query.Jobs = append(o.query.Jobs, refs...)
+	}
+	return 0, false
+}
+
+// setSteps takes a list of steps, which all have to name one.
+func (o *queueOptions) setSteps(in *invocation, list string) (int, bool) {
+	if code, stop := o.setJobs(in, list); stop {
+		return code, stop
+	}
+	for i := range o.query.Jobs {
+		if r := &o.query.Jobs[i]; !r.HasStep {
+			return in.fail("Invalid job_step id: %d.??", r.ID)
+		}
 	}
 	return 0, false
 }
@@ -293,7 +307,11 @@ func (o *queueOptions) finish(in *invocation, rest []string) (int, bool) {
 		return 1, true
 	}
 	if len(rest) > 0 && (o.jobsGiven || o.steps) {
-		if code, stop := o.setJobs(in, rest[0]); stop {
+		set := o.setJobs
+		if o.steps {
+			set = o.setSteps
+		}
+		if code, stop := set(in, rest[0]); stop {
 			return code, stop
 		}
 		rest = rest[1:]
@@ -435,7 +453,11 @@ func (o *queueOptions) load(in *invocation) (*api.JobList, int) {
 		return nil, in.loadFailed("slurm_load_jobs", err)
 	}
 	defer c.Close()
-	if err := read(c, api.MethodJobs, &o.query, list); err != nil {
+	var refused *api.Error
+	if err := read(c, api.MethodJobs, &o.query, list); errors.As(err, &refused) && strings.HasPrefix(refused.Text, api.InvalidNode) {
+		in.errorf("%s", refused.Text)
+		return nil, 1
+	} else if err != nil {
 		return nil, in.loadFailed("slurm_load_jobs", err)
 	}
 	if !o.check(in, list.Cluster) {

@@ -24,6 +24,11 @@ func jobs(ctx context.Context, core service.Core, r *service.Request) error {
 	r.Index = root.Index()
 	v := newView(core, root, q.Fields)
 	s := &jobStream{ctx: ctx, r: r, list: api.JobList{Now: core.Now(), Cluster: v.cluster.Name, Zone: v.cluster.TimeZone}}
+	for _, name := range q.Nodes {
+		if root.NodeNamed(name) == nil {
+			return api.Errorf(api.ErrNotFound, "%s%s", api.InvalidNode, name)
+		}
+	}
 	f := newFilter(&q, visible(root, r))
 	if len(q.Jobs) > 0 {
 		return v.named(s, f, &q)
@@ -65,7 +70,7 @@ func (v *view) named(s *jobStream, f *filter, q *api.JobQuery) error {
 	seen := map[job.ID]*bitset.Set{}
 	for i := range q.Jobs {
 		found := v.find(&q.Jobs[i])
-		if len(found) == 0 && len(q.Jobs) == 1 {
+		if len(found) == 0 && len(q.Jobs) == 1 && !v.emptyTask(&q.Jobs[i]) {
 			return errNoJob()
 		}
 		for _, j := range found {
@@ -81,6 +86,10 @@ func (v *view) named(s *jobStream, f *filter, q *api.JobQuery) error {
 	}
 	return s.close()
 }
+
+// emptyTask tells whether a reference names a task that an array, which is known,
+// does not have. Slurm takes that for a job without anything to show.
+func (v *view) emptyTask(ref *api.JobRef) bool { return ref.HasTask && v.isArray(ref.ID) }
 
 // again tells whether a job was listed before, and remembers it. Parts of the
 // rest of an array are apart from each other.

@@ -93,18 +93,36 @@ func (v *view) count(j *job.Job, p *partition.Partition) api.JobCount {
 	if c.MaxNodes = s.MaxNodes; c.MaxNodes == 0 {
 		c.MaxNodes = max(c.Tasks, c.Nodes)
 	}
+	if per := j.Request.Gres.CPUsPerGPU; per > 0 {
+		c.CPUs = max(c.CPUs, uint32(per)*askedGPUs(j.Request, &c))
+	}
 	return c
+}
+
+// askedGPUs is how many GPUs a job asks for in all.
+func askedGPUs(q *job.Request, c *api.JobCount) (n uint32) {
+	for _, it := range askedGres(q, c) {
+		if it.Name == "gpu" {
+			n += uint32(it.Count)
+		}
+	}
+	return n
+}
+
+// askedGres are the devices that a job asks for in all.
+func askedGres(q *job.Request, c *api.JobCount) (all []gres.Item) {
+	g := &q.Gres
+	all = addItems(all, g.PerNode, uint64(c.Nodes))
+	all = addItems(all, g.PerJob, 1)
+	all = addItems(all, g.PerTask, uint64(c.Tasks))
+	return addItems(all, g.PerSocket, uint64(max(q.Size.SocketsPerNode, 1))*uint64(c.Nodes))
 }
 
 // asked is what a job asks for, as trackable resources.
 func (v *view) asked(j *job.Job, c *api.JobCount, m api.JobMemory, p *partition.Partition) api.Resources {
 	q := j.Request
 	r := api.Resources{CPUs: c.CPUs, Nodes: c.Nodes, Billing: uint64(c.CPUs)}
-	g := &q.Gres
-	r.Gres = addItems(r.Gres, g.PerNode, uint64(c.Nodes))
-	r.Gres = addItems(r.Gres, g.PerJob, 1)
-	r.Gres = addItems(r.Gres, g.PerTask, uint64(c.Tasks))
-	r.Gres = addItems(r.Gres, g.PerSocket, uint64(max(q.Size.SocketsPerNode, 1))*uint64(c.Nodes))
+	r.Gres = askedGres(q, c)
 	switch m.Per {
 	case job.MemoryPerCPU:
 		r.MemoryMB = m.MB * uint64(c.CPUs)

@@ -169,6 +169,18 @@ func jobRequestTexts() []jobField {
 	}
 }
 
+// appendBind writes how tasks are bound to devices. GPUs by task bind them too.
+func appendBind(dst []byte, q *job.Request) []byte {
+	if q.Gres.Bind == "" {
+		for _, it := range q.Gres.PerTask {
+			if it.Name == "gpu" {
+				return appendUint(append(dst, "gres/gpu:per_task:"...), it.Count)
+			}
+		}
+	}
+	return appendOr(dst, q.Gres.Bind, "N/A")
+}
+
 // Licenses writes counts of licences: foo:2,bar:1.
 func Licenses(list []job.License) string {
 	var dst []byte
@@ -205,9 +217,6 @@ func jobShape() []jobField {
 		}},
 		{Name: "MinCPUs", Letter: 'c', Head: "MIN_CPUS", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendUint(dst, MinCPUs(q)) })},
 		{Name: "MinMemory", Letter: 'm', Head: "MIN_MEMORY", Text: func(dst []byte, x *Context, r *api.JobRecord) []byte {
-			if r.Memory.Per == job.MemoryPerGPU {
-				return append(dst, '0')
-			}
 			return slurm.AppendSize(dst, r.Memory.MB, slurm.Mega, x.Unit)
 		}},
 		{Name: "MinTmpDisk", Letter: 'd', Head: "MIN_TMP_DISK", Needs: needRequest, Text: func(dst []byte, x *Context, r *api.JobRecord) []byte {
@@ -230,7 +239,7 @@ func jobShape() []jobField {
 		{Name: "Threads", Letter: 'J', Head: "THREADS_PER_CORE", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return AppendStar(dst, q.Size.ThreadsPerCore) })},
 		{Name: "Tres", Head: "TRES_ALLOC", Hidden: true, Needs: needResources, Text: appendJobTRES},
 		{Name: "tres-alloc", Head: "TRES_ALLOC", Needs: needResources, Text: appendJobTRES},
-		{Name: "tres-bind", Head: "TRES_BIND", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, q.Gres.Bind, "N/A") })},
+		{Name: "tres-bind", Head: "TRES_BIND", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendBind(dst, q) })},
 		{Name: "tres-freq", Head: "TRES_FREQ", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, q.Gres.Freq, "N/A") })},
 		{Name: "tres-per-job", Head: "TRES_PER_JOB", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte {
 			return appendOr(dst, string(AppendSpec(nil, q.Gres.PerJob)), "N/A")

@@ -168,12 +168,12 @@ func jobSizes(w *record, x *Context, r *api.JobRecord, q *job.Request, details b
 	if details && r.Alloc != nil {
 		jobShares(w, r.Alloc)
 	}
-	memory, key := "0", "MinMemoryNode"
-	if r.Memory.Per != job.MemoryPerGPU {
-		memory = string(slurm.AppendSize(nil, r.Memory.MB, slurm.Mega, x.Unit))
-	}
-	if r.Memory.Per == job.MemoryPerCPU {
+	memory, key := string(slurm.AppendSize(nil, r.Memory.MB, slurm.Mega, x.Unit)), "MinMemoryNode"
+	switch r.Memory.Per {
+	case job.MemoryPerCPU:
 		key = "MinMemoryCPU"
+	case job.MemoryPerGPU:
+		key = "MinMemoryTRES"
 	}
 	w.next("MinCPUsNode", decimal(MinCPUs(q))).and(key, memory).and("MinTmpDiskNode", string(slurm.AppendSize(nil, q.Place.TmpDiskMB, slurm.Mega, x.Unit)))
 	w.next("Features", orNull(q.Place.Constraint)).and("DelayBoot", "00:00:00")

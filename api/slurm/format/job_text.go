@@ -122,8 +122,11 @@ func beginTime(r *api.JobRecord) job.Time {
 
 // EndTime is the end, or the latest one of a job that has not ended.
 func EndTime(r *api.JobRecord) job.Time {
-	if r.State != job.Pending {
+	switch {
+	case r.State != job.Pending && r.Times.End != 0:
 		return r.Times.End
+	case r.State != job.Pending:
+		return r.Times.LimitEnd
 	}
 	start := StartTime(r)
 	if start == 0 || r.Times.Limit == job.Unlimited {
@@ -293,10 +296,15 @@ func StdoutPath(r *api.JobRecord, expand bool) string {
 		return ""
 	case q.Batch.Stdout != "":
 		return path(r, q.Batch.Stdout, expand)
-	case r.Array.JobID != 0:
-		return path(r, "slurm-%A_%a.out", expand)
 	}
-	return path(r, "slurm-%j.out", expand)
+	name := "slurm-%j.out"
+	if r.Array.JobID != 0 {
+		name = "slurm-%A_%a.out"
+	}
+	if !expand {
+		return name // Slurm keeps no directory with the default
+	}
+	return path(r, name, true)
 }
 
 // StderrPath is the file for errors, "" if it is that of the output.

@@ -13,6 +13,14 @@ type nodeField = Field[NodeGroup]
 
 type nodeText = func(dst []byte, x *Context, g *NodeGroup) []byte
 
+// nodeAddress is a node's address, by default its name.
+func nodeAddress(n *api.NodeRecord) string {
+	if n.Address == "" {
+		return n.Name
+	}
+	return n.Address
+}
+
 // partText shows something of the partition, n/a on a line without one.
 func partText(put func(dst []byte, p *api.PartitionRecord) []byte) nodeText {
 	return func(dst []byte, _ *Context, g *NodeGroup) []byte {
@@ -278,7 +286,7 @@ func nodeTexts() []nodeField {
 		{Name: "features_act", Letter: 'b', Head: "ACTIVE_FEATURES", Text: firstText(null, func(n *api.NodeRecord) string { return strings.Join(ActiveFeatures(n), ",") })},
 		{Name: "Gres", Letter: 'G', Head: "GRES", Text: firstText(null, NodeGres)},
 		{Name: "GresUsed", Head: "GRES_USED", Text: firstText(null, NodeGresUsed)},
-		{Name: "NodeAddr", Letter: 'o', Head: "NODE_ADDR", Text: groupNames(func(n *api.NodeRecord) string { return n.Address })},
+		{Name: "NodeAddr", Letter: 'o', Head: "NODE_ADDR", Text: groupNames(nodeAddress)},
 		{Name: "NodeHost", Letter: 'n', Head: "HOSTNAMES", Text: groupNames(func(n *api.NodeRecord) string {
 			if n.HostName == "" {
 				return n.Name
