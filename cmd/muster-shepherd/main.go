@@ -8,14 +8,19 @@ import (
 	"fmt"
 	"os"
 
+	"muster/internal/heapfloor"
 	"muster/internal/timerslack"
 	"muster/noded/shepherd"
 )
+
+// heapFloor is the memory that the shepherd may use before it collects garbage.
+const heapFloor = 16 << 20
 
 func main() {
 	if err := timerslack.Exec(timerslack.Daemon); err != nil {
 		fmt.Fprintln(os.Stderr, "muster-shepherd: goes on with the kernel's timers:", err)
 	}
+	heapfloor.Set(heapFloor)
 	err := shepherd.Main(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return

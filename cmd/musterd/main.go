@@ -14,8 +14,12 @@ import (
 	"syscall"
 
 	"muster/ctld"
+	"muster/internal/heapfloor"
 	"muster/internal/timerslack"
 )
+
+// heapFloor is the memory that a daemon may use before it collects garbage.
+const heapFloor = 48 << 20
 
 func main() {
 	if err := timerslack.Exec(timerslack.Daemon); err != nil {
@@ -37,6 +41,7 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New("say which daemon: musterd ctld or musterd noded (each has --help)")
 	}
+	heapfloor.Set(heapFloor)
 	switch args[0] {
 	case "ctld":
 		return runCtld(ctx, args[1:])

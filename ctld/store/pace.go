@@ -7,8 +7,8 @@ import "time"
 // kept apart: those that somebody waits for a little, those of the controllers
 // and nodes themselves more. One that comes alone goes at once.
 const (
-	userStep  = 3 * time.Millisecond // mean time between two entries while many come
-	ownStep   = 8 * time.Millisecond // the same if none has a user's command
+	userStep  = 5 * time.Millisecond // mean time between two entries while many come
+	ownStep   = 10 * time.Millisecond // the same if none has a user's command
 	paceBurst = 8                    // entries that may follow each other at once after a rest
 )
 
