@@ -72,12 +72,15 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 	if err != nil {
 		return fmt.Errorf("raft log in %s: %w", s.cfg.Dir, err)
 	}
+	if s.newcomer, err = newNewcomer(s.trans, s.cfg.Dir, !known); err != nil {
+		return err
+	}
 	if !known {
 		var voters raft.Configuration
 		for _, v := range s.cfg.Voters {
 			voters.Servers = append(voters.Servers, raft.Server{ID: raft.ServerID(v.Name), Address: raft.ServerAddress(v.Address)})
 		}
-		if err := raft.BootstrapCluster(c, s.bolt, s.bolt, snaps, s.trans, voters); err != nil {
+		if err := raft.BootstrapCluster(c, s.bolt, s.bolt, snaps, s.newcomer, voters); err != nil {
 			return fmt.Errorf("first start of controller %s: %w", s.cfg.Name, err)
 		}
 	}
@@ -85,10 +88,11 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 	if err != nil {
 		return fmt.Errorf("raft log in %s: %w", s.cfg.Dir, err)
 	}
-	s.raft, err = raft.NewRaft(c, s.fsm, cached, s.bolt, snaps, s.trans)
+	s.raft, err = raft.NewRaft(c, s.fsm, cached, s.bolt, snaps, s.newcomer)
 	if err != nil {
 		return fmt.Errorf("start raft in %s: %w", s.cfg.Dir, err)
 	}
+	s.tasks.Go(func() { s.newcomer.run(s.down, s.raft.LastIndex) })
 	s.raft.RegisterObserver(raft.NewObserver(nil, false, func(o *raft.Observation) bool {
 		if _, ok := o.Data.(raft.LeaderObservation); ok {
 			wake(s.seen)
@@ -162,6 +166,7 @@ func (s *Store) lead(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	s.newcomer.settle() // this log is the longest of a majority
 	s.time.found(s.Root().Now())
 	term := s.raft.CurrentTerm()
 	s.batch.open()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -344,6 +345,60 @@ func TestSnapshotBringsALateReplicaUpWithItsBlobs(t *testing.T) {
 			t.Errorf("script %x is not kept: %v", h, err)
 		}
 	}
+}
+
+// A controller that lost its disk confirmed entries that only it and the dead
+// leader have. It must not elect the third, which lacks them.
+func TestAWipedReplicaDoesNotVoteBeforeItIsCaughtUp(t *testing.T) {
+	r := newReplicas(t, 3, Timing{})
+	r.startAll()
+	r.configure()
+	leader := r.leader().cfg.Name
+	var rest []string
+	for _, v := range r.voters {
+		if v.Name != leader {
+			rest = append(rest, v.Name)
+		}
+	}
+	behind, wiped := rest[0], rest[1]
+	r.stop(behind)
+	var ids []job.ID
+	for n := range 20 {
+		id, _ := r.submit(n)
+		ids = append(ids, id)
+	}
+	r.stop(wiped)
+	r.stop(leader)
+	if err := os.RemoveAll(filepath.Join(r.dir, wiped)); err != nil {
+		t.Fatal(err)
+	}
+	r.start(behind)
+	s := r.start(wiped)
+	for deadline := time.Now().Add(20 * time.Second); s.newcomer.refused.Load() < 3; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was asked for a vote %d times in 20 s, want 3", wiped, s.newcomer.refused.Load())
+		}
+	}
+	if r.up[behind].Leading() != 0 || s.Leading() != 0 {
+		t.Fatal("the controllers that lack acknowledged jobs elected a leader")
+	}
+	r.start(leader)
+	for _, id := range ids {
+		if r.leader().Root().Job(id) == nil {
+			t.Errorf("job %d is lost", id)
+		}
+	}
+	// Once caught up it is a voter as the others are, also without the old leader.
+	if _, err := s.WaitIndex(within(t), r.leader().Root().Index()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); s.newcomer.fresh.Load(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("still a newcomer 20 s after it was caught up")
+		}
+	}
+	r.stop(r.leader().cfg.Name)
+	r.submit(20)
 }
 
 func TestSnapshotAndLogRestoreTheSame(t *testing.T) {

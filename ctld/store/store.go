@@ -89,17 +89,18 @@ func (t Timing) withDefaults() Timing {
 
 // Store is one replica. Its methods may be called from any goroutine.
 type Store struct {
-	cfg    Config
-	raft   *raft.Raft
-	bolt   *boltdb.BoltStore
-	trans  *raft.NetworkTransport
-	fsm    *fsm
-	blobs  *blobs
-	time   *stateTime
-	batch  *batcher
-	verify coalesce.Group[struct{}]
-	notify chan bool     // of leadership, from raft
-	seen   chan struct{} // has one element when another leader was seen
+	cfg      Config
+	raft     *raft.Raft
+	bolt     *boltdb.BoltStore
+	trans    *raft.NetworkTransport
+	newcomer *newcomer // trans, as raft sees it
+	fsm      *fsm
+	blobs    *blobs
+	time     *stateTime
+	batch    *batcher
+	verify   coalesce.Group[struct{}]
+	notify   chan bool     // of leadership, from raft
+	seen     chan struct{} // has one element when another leader was seen
 
 	leading atomic.Uint64 // term in which Lead runs, 0: it does not
 	stop    context.CancelFunc
