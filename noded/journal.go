@@ -128,8 +128,8 @@ const forgetEvery = time.Second
 // While reports follow each other within busyGap, each write waits for a while so
 // that more go with it; a report that comes alone is written at once.
 const (
-	busyGap = 10 * time.Millisecond
-	gather  = 4 * time.Millisecond
+	busyGap = 20 * time.Millisecond
+	gather  = 8 * time.Millisecond
 )
 
 // run writes until ctx ends and everything that came before is written.

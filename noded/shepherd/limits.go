@@ -13,7 +13,8 @@ import (
 // the job is to be told. A value above the hard limit becomes the hard limit,
 // as in Slurm.
 func (t *thread) setLimits(s *Spec, pid int) string {
-	if len(s.Limits) == 0 {
+	list := unlike(s.Limits)
+	if len(list) == 0 {
 		return ""
 	}
 	set := func(l Limit) error { return setLimit(pid, l) }
@@ -24,18 +25,33 @@ func (t *thread) setLimits(s *Spec, pid int) string {
 		// does it itself.
 		p, err := puppetOf(pid)
 		if err != nil {
-			return cannotPropagate(s.Limits, err)
+			return cannotPropagate(list, err)
 		}
 		defer p.release()
 		set = p.setLimit
 	}
 	var text strings.Builder
-	for _, l := range s.Limits {
+	for _, l := range list {
 		if err := set(l); err != nil {
 			text.WriteString(cannotPropagate([]Limit{l}, err))
 		}
 	}
 	return text.String()
+}
+
+// unlike picks the limits that a child was not born with. It has those of this
+// process, but for the number of open files, which the Go runtime raises for
+// itself and not for its children.
+func unlike(list []Limit) []Limit {
+	var out []Limit
+	for _, l := range list {
+		var own unix.Rlimit
+		err := unix.Prlimit(0, l.Resource, nil, &own)
+		if err != nil || l.Resource == unix.RLIMIT_NOFILE || min(l.Value, own.Max) != own.Cur {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // cannotPropagate is what Slurm writes for limits that can't be set.
