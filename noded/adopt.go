@@ -130,6 +130,7 @@ func (n *Node) adoptOne(ctx context.Context, r record, w *shepherd.Welcome, held
 	case has:
 		n.attempts[k] = a
 		a.state = starting
+		n.armLimit(ctx, a, a.launch.EndMs)
 		if pid != 0 {
 			n.running(ctx, shepherd.Running{Key: k, PID: pid})
 		}

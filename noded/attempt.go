@@ -74,7 +74,7 @@ func (n *Node) armLimit(ctx context.Context, a *attempt, endMS int64) {
 			t.Stop()
 		}
 	}
-	if endMS == 0 || a.state != running && a.state != holding || a.ending != nil {
+	if endMS == 0 || a.state == preparing || a.state == finishing || a.ending != nil {
 		return
 	}
 	left := time.UnixMilli(endMS).Sub(n.leaderNow())
@@ -110,8 +110,16 @@ func (n *Node) end(ctx context.Context, a *attempt, e *pb.Ending) {
 	case preparing:
 		a.cancel()
 		return
-	case starting, finishing:
-		return // running takes it up; what is finishing ends anyway
+	case finishing:
+		return // it ends anyway
+	case starting:
+		// running takes it up, unless its files hang.
+		wait := n.killWait
+		if e.Now {
+			wait = 0
+		}
+		a.kill = n.after(ctx, a, wait, func() { n.callOff(a) })
+		return
 	case holding:
 		n.endHolding(ctx, a, first)
 		return
@@ -160,6 +168,13 @@ func (a *attempt) leads() bool { return a.launch.Batch || a.launch.NodeIndex == 
 // is the end of the job, if its time was over.
 func (a *attempt) held() *outcome {
 	return &outcome{quiet: !a.timedOut, signal: uint32(unix.SIGTERM)}
+}
+
+// callOff ends an attempt that does not come to run.
+func (n *Node) callOff(a *attempt) {
+	if a.state == starting {
+		n.client.Signal(&shepherd.Signal{Key: a.key, Number: uint32(unix.SIGKILL)})
+	}
 }
 
 // noteTime is how long a line for the job's output may take.

@@ -291,6 +291,7 @@ func (n *Node) prepared(ctx context.Context, a *attempt, r *ready, err error) {
 	default:
 		a.state = starting
 		n.client.Launch(r.spec)
+		n.armLimit(ctx, a, a.launch.EndMs)
 	}
 }
 
@@ -309,7 +310,8 @@ func (n *Node) running(ctx context.Context, r shepherd.Running) {
 		a.box = n.procs.box(a.key, 0)
 	}
 	if e := a.ending; e != nil {
-		a.ending = nil
+		a.stopTimers()
+		a.ending, a.kill = nil, nil
 		n.end(ctx, a, e)
 		return
 	}
@@ -329,6 +331,8 @@ func (n *Node) launchFailed(ctx context.Context, f shepherd.Failure) {
 		o.signal = outputSignal
 	case shepherd.FaultExec:
 		o.code = f.Errno
+	case shepherd.FaultCalledOff:
+		o.signal = uint32(unix.SIGKILL)
 	default:
 		o.failed = true
 	}

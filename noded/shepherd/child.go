@@ -21,8 +21,9 @@ type child struct {
 
 // start starts the process of a spec. Everything that the user names is opened
 // with the user's identity, and before the fork: nothing may hang between fork
-// and exec.
-func (t *thread) start(s *Spec) (*child, *Failure) {
+// and exec. Before the fork it asks wanted; without its consent nothing is
+// started and both results are nil.
+func (t *thread) start(s *Spec, wanted func() bool) (*child, *Failure) {
 	if t == nil {
 		return nil, &Failure{s.Key, FaultNode, 0, "the launching thread could not get a working directory of its own (unshare CLONE_FS)"}
 	}
@@ -33,6 +34,11 @@ func (t *thread) start(s *Spec) (*child, *Failure) {
 	}
 	defer unix.Close(files.in)
 	defer unix.Close(files.out)
+	if !wanted() {
+		t.unbecome()
+		unix.Close(files.err)
+		return nil, nil
+	}
 	c, fail := t.fork(s, files)
 	t.unbecome()
 	if fail != nil {

@@ -36,6 +36,7 @@ type proc struct {
 	pid    int // 0 until it is started
 	pidfd  int
 	stderr *os.File // for notes; nil if it has none
+	forked bool     // or about to be: from here on it can't be called off
 }
 
 // NewServer makes a server without processes.
@@ -188,16 +189,26 @@ func (s *Server) launch(spec *Spec) {
 	p := &proc{pidfd: -1}
 	s.procs[spec.Key] = p
 	err := s.threads.run(func(t *thread) {
-		c, fail := t.start(spec)
-		if fail != nil {
-			s.failed(fail)
-			return
+		c, fail := t.start(spec, func() bool { return s.wanted(spec.Key, p) })
+		switch {
+		case fail != nil:
+			s.failed(p, fail)
+		case c != nil:
+			s.started(spec.Key, p, c)
 		}
-		s.started(spec.Key, p, c)
 	})
 	if err != nil {
 		s.fail(&Failure{spec.Key, FaultNode, 0, err.Error()})
 	}
+}
+
+// wanted tells a launching thread whether to go on with a process now that
+// nothing that the user named can hold it up any more.
+func (s *Server) wanted(k Key, p *proc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.forked = s.procs[k] == p
+	return p.forked
 }
 
 // started records a running process and has its end watched.
@@ -213,14 +224,16 @@ func (s *Server) started(k Key, p *proc, c *child) {
 	}
 }
 
-// failed records that a process could not be started.
-func (s *Server) failed(f *Failure) {
+// failed records that a process could not be started, unless it was called off.
+func (s *Server) failed(p *proc, f *Failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fail(f)
+	if s.procs[f.Key] == p {
+		s.fail(f)
+	}
 }
 
-// fail is failed for a caller that holds the lock.
+// fail records a failure; the caller holds the lock.
 func (s *Server) fail(f *Failure) {
 	delete(s.procs, f.Key)
 	s.failures[f.Key] = *f
@@ -245,13 +258,20 @@ func (s *Server) ended(e Exit) {
 }
 
 // signal sends a signal to a process that has not been reaped, so its number
-// can't belong to another one.
+// can't belong to another one. SIGKILL calls off one that is not forked yet: its
+// thread may hang in the user's directory for ever.
 func (s *Server) signal(q *Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.procs[q.Key]
-	if p == nil || p.pid == 0 {
-		return // it has ended or not begun: the daemon hears of it anyway
+	if p == nil || p.forked && p.pid == 0 {
+		return // it has ended or is just beginning: the daemon hears of it anyway
+	}
+	if p.pid == 0 {
+		if unix.Signal(q.Number) == unix.SIGKILL {
+			s.fail(&Failure{q.Key, FaultCalledOff, 0, "called off while a file of the job was waited for"})
+		}
+		return
 	}
 	pid := p.pid
 	if q.Group {

@@ -155,6 +155,8 @@ const (
 	// FaultExec: the script or its interpreter could not be run. The reason is
 	// on the job's standard error; Errno is the exit code that Slurm gives.
 	FaultExec
+	// FaultCalledOff: it was killed before it began; nothing of the job ran.
+	FaultCalledOff
 )
 
 // Failure is a process that was not started.
