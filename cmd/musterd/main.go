@@ -66,6 +66,7 @@ func runCtld(ctx context.Context, args []string) error {
 	f.DurationVar(&cfg.Timing.Heartbeat, "heartbeat", 0, "silence of the leader before a vote, at random up to twice it (default 700ms)")
 	f.DurationVar(&cfg.Timing.Election, "election", 0, "how long a candidate waits for votes (default 700ms)")
 	f.DurationVar(&cfg.Timing.Lease, "lease", 0, "a leader that reaches no majority for so long steps down (default 500ms)")
+	f.Uint64Var(&cfg.Timing.SnapshotCommands, "snapshot-commands", 0, "commands after which a snapshot is taken (default 200000)")
 	f.TextVar(&level, "log", slog.LevelInfo, "least level of log lines: debug, info, warn or error")
 	if err := parse(f, args, "name", "data", "certs"); err != nil {
 		return err

@@ -30,6 +30,7 @@ type Options struct {
 	CPUs        int
 	MemoryMB    uint64
 	Gres        []string
+	Ctld        []string // further arguments of the controllers
 }
 
 // Up makes a cluster and starts it. It returns when the cluster takes jobs; on an
@@ -101,6 +102,9 @@ func (c *Cluster) make(o Options) error {
 	for _, d := range c.Daemons {
 		if err := c.equip(d, ca); err != nil {
 			return fmt.Errorf("%s %s: %w", d.Kind, d.Name, err)
+		}
+		if d.Kind == kindController {
+			d.Args = append(d.Args, o.Ctld...)
 		}
 	}
 	return c.declare(file)
