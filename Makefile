@@ -3,7 +3,8 @@
 # make test        vet and all tests that need no more than Go and a C compiler
 # make test-full   those, the slow ones and the race detector
 # make conformance the black-box suite, as root, on a cluster of its own
-# make bench       benchmarks of the packages
+# make bench       measures a cluster of three controllers and four nodes
+# make bench-packages  the benchmarks of the packages
 # make lint        formatting, vet, generated files
 # make generate    the generated files
 
@@ -17,7 +18,7 @@ CONFORMANCE_DIR ?= ../shared/conformance
 COMMANDS := sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab \
             sdiag sinfo sprio squeue sreport sshare srun sstat strigger
 
-.PHONY: build demo test test-full conformance lint generate bench clean
+.PHONY: build demo test test-full conformance lint generate bench bench-packages clean
 
 build:
 	@mkdir -p $(BIN)
@@ -43,7 +44,10 @@ test-full: build
 conformance: build
 	BIN=$(abspath $(BIN)) CONFORMANCE_DIR=$(abspath $(CONFORMANCE_DIR)) test/conformance/run.sh
 
-bench:
+bench: build
+	BIN=$(abspath $(BIN)) GO=$(GO) test/bench/run.sh $(BENCH_FLAGS)
+
+bench-packages:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 lint:
