@@ -1,8 +1,10 @@
 package noded
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,6 +86,65 @@ func TestCPUsAreThoseOfTheJob(t *testing.T) {
 	want := v.cpuList([]uint32{0})
 	if got := strings.Fields(s.output("o")); len(got) != 2 || strings.ReplaceAll(got[1], "-", ",") != want {
 		t.Errorf("the job may run on %q, want %s", got, want)
+	}
+}
+
+func TestForkBombStopsAtTheProcessLimit(t *testing.T) {
+	needRoot(t)
+	s := newSite(t, func(c *Config) { c.MaxPIDs = 40 })
+	if s.cfg.tracked(t) != "control groups" {
+		t.Skip("needs control groups")
+	}
+	s.launch(1, "i=0; while [ $i -lt 200 ]; do sleep 300 & i=$((i+1)); done; echo all", stdout("o"))
+	r := s.released(1)
+	if out := s.output("o"); !strings.Contains(out, "fork") || strings.Contains(out, "all") || r.ExitCode == 0 {
+		t.Errorf("reported %v, output %q", r, out)
+	}
+	s.launch(2, "sleep 0 & wait; echo fine", stdout("o2")) // the others may still
+	s.released(2)
+	if got := s.output("o2"); got != "fine\n" {
+		t.Errorf("the next job says %q", got)
+	}
+}
+
+// tracked says by what the daemon holds its jobs' processes.
+func (c *Config) tracked(t *testing.T) string {
+	t.Helper()
+	if b, err := os.ReadFile(filepath.Join(c.DataDir, "cgroups")); err == nil && len(b) > 0 {
+		return "control groups"
+	}
+	return "process groups"
+}
+
+// TestAllGroupsOfTheUser starts a job of a user of 200 groups.
+func TestAllGroupsOfTheUser(t *testing.T) {
+	needRoot(t)
+	s := newSite(t)
+	want := map[string]bool{strconv.Itoa(int(s.gid)): true}
+	s.launch(1, "id -G", stdout("o"), func(l *pb.Launch, _ *job.Request) {
+		for g := range uint32(200) {
+			l.Groups = append(l.Groups, 80000+g)
+			want[strconv.Itoa(int(80000+g))] = true
+		}
+	})
+	s.released(1)
+	got := map[string]bool{}
+	for _, g := range strings.Fields(s.output("o")) {
+		got[g] = true
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%d groups, want %d: %v", len(got), len(want), got)
+	}
+}
+
+func TestLimitAboveTheHardOneIsCut(t *testing.T) {
+	s := newSite(t)
+	s.launch(1, "ulimit -Sn; ulimit -Hn", stdout("o"), func(_ *pb.Launch, r *job.Request) {
+		r.Batch.Limits = []job.Limit{{Name: "NOFILE", Value: 1 << 40}}
+	})
+	s.released(1)
+	if f := strings.Fields(s.output("o")); len(f) != 2 || f[0] != f[1] {
+		t.Errorf("soft and hard limit are %q, want the same", f)
 	}
 }
 

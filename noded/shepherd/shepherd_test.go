@@ -127,3 +127,16 @@ func TestSocketInALongDirectory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestLimitThatCannotBeSetIsNamed(t *testing.T) {
+	c, dir := serve(t)
+	s := spec(dir, 1, "ulimit -Sn")
+	s.Limits = []Limit{{"NONE", 99, 12}, {"NOFILE", unix.RLIMIT_NOFILE, 99}}
+	c.Launch(s)
+	exit(t, c, 1)
+	b, err := os.ReadFile(filepath.Join(dir, "out"))
+	want := "slurmstepd: error: Can't propagate RLIMIT_NONE of 12 from submit host: Invalid argument\n99\n"
+	if err != nil || string(b) != want {
+		t.Errorf("output %q (%v), want %q", b, err, want)
+	}
+}
