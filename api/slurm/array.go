@@ -95,12 +95,14 @@ func (a *Array) add(part string, max int) error {
 func (a *Array) bounds() {
 	first := a.Tasks.Next(0)
 	b := job.ArrayBounds{Count: uint32(a.Tasks.Len()), Min: uint32(first), Max: uint32(a.Tasks.Max()), Step: 1}
-	if second := a.Tasks.Next(first + 1); second >= 0 {
+	if second := a.Tasks.Next(first + 1); second >= 0 && int(b.Count) < int(b.Max-b.Min)+1 {
 		step := second - first
 		even := true
 		last := first
 		for i := range a.Tasks.All {
-			even = even && (i == first || i-last == step)
+			if even = i == first || i-last == step; !even {
+				break
+			}
 			last = i
 		}
 		if even {

@@ -10,10 +10,7 @@ import (
 func FormatIndices(s *bitset.Set) string {
 	var dst []byte
 	for i := s.Next(0); i >= 0; {
-		end := i
-		for s.Has(end + 1) {
-			end++
-		}
+		end := s.NextGap(i) - 1
 		if len(dst) > 0 {
 			dst = append(dst, ',')
 		}

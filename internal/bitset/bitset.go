@@ -97,6 +97,14 @@ func (s *Set) Next(i int) int {
 	return -1
 }
 
+// NextGap is the first number from i on that is not in the set.
+func (s *Set) NextGap(i int) int {
+	for s.Has(i) {
+		i += bits.TrailingZeros64(^(s.words[i/64] >> (i % 64))) // to the gap or the next word
+	}
+	return i
+}
+
 // Max is the largest member, or -1.
 func (s *Set) Max() int {
 	if s.Empty() {
