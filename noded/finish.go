@@ -84,6 +84,9 @@ func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
 // clear kills what a job left behind, for as long as it takes: its share is not
 // given to another job while anything of it lives.
 func (n *Node) clear(ctx context.Context, a *attempt) error {
+	if left, err := a.box.PIDs(); err == nil && len(left) > 0 {
+		n.log.Info("processes that outlive their job are killed", "job", a.key.Job, "attempt", a.key.Attempt, "count", len(left))
+	}
 	for try := 1; ; try++ {
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		err := a.box.Kill(limited)

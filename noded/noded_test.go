@@ -1,8 +1,13 @@
 package noded
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -11,6 +16,7 @@ import (
 
 	"muster/api/pb"
 	"muster/job"
+	"muster/noded/shepherd"
 )
 
 func TestScriptRunsAndReports(t *testing.T) {
@@ -208,6 +214,61 @@ func TestOrphansDoNotOutliveTheJob(t *testing.T) {
 	}
 	if err := syscall.Kill(pid, 0); err == nil && !zombie(pid) {
 		t.Errorf("process %d outlives its job", pid)
+	}
+}
+
+// TestOrphanWithoutATraceIsFound has a process leave its session, clear its
+// environment and lose its parent, but only after it was seen.
+func TestOrphanWithoutATraceIsFound(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `env -i setsid sh -c 'echo $$; read go; sleep 300 & echo $!; read more'; read end`)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "MUSTER_SOCKET=/test/" + t.Name(), "SLURM_JOB_ID=7"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &procs{socket: "/test/" + t.Name()}
+	b := p.box(shepherd.Key{Job: 7}, 0)
+	out := bufio.NewReader(pipe)
+	number := func() int {
+		line, _ := out.ReadString('\n')
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatalf("the process said %q", line)
+		}
+		return pid
+	}
+	has := func(pid int) bool {
+		pids, err := b.PIDs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Contains(pids, pid)
+	}
+	if shell := number(); !has(shell) {
+		t.Fatal("the process is not found while its parent lives")
+	}
+	fmt.Fprintln(in, "go")
+	orphan := number()
+	if !has(orphan) {
+		t.Fatal("the child of a process that was found is not found")
+	}
+	in.Close()
+	cmd.Wait()
+	if !has(orphan) {
+		t.Error("the orphan is lost")
+	}
+	if err := b.Kill(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := syscall.Kill(orphan, 0); err == nil && !zombie(orphan) {
+		t.Errorf("process %d outlives its job", orphan)
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 // procs finds the processes of jobs where there are no control groups: by the
-// variables that every job's environment has, by session, and by parent. A
-// process that has left its session, lost its parent and cleared its
-// environment is not found.
+// variables that every job's environment has, by session, by parent, and by
+// having been found before. Not found is a process that left its session, lost
+// its parent and cleared its environment all between two looks.
 type procs struct {
 	socket string // the node's agent socket: marks this node's jobs among those of others
 
@@ -30,6 +30,7 @@ type procs struct {
 // proc is one process of this user.
 type proc struct {
 	pid, ppid, session int
+	start              uint64 // clock ticks since boot: with pid, it names one process
 	rssKB              uint64
 	job                uint32 // from its environment; 0: not one of this node's jobs
 }
@@ -44,6 +45,7 @@ type procBox struct {
 	limit  uint64 // MB, 0: none
 	mu     sync.Mutex
 	leader int
+	known  map[int]uint64 // start times of processes that were found, by number
 	oom    uint64
 }
 
@@ -98,8 +100,9 @@ func (p *procs) read(pid int) (proc, bool) {
 	}
 	ppid, _ := strconv.Atoi(string(f[1]))
 	session, _ := strconv.Atoi(string(f[3]))
+	start, _ := strconv.ParseUint(string(f[19]), 10, 64)
 	pages, _ := strconv.ParseUint(string(f[21]), 10, 64)
-	one := proc{pid: pid, ppid: ppid, session: session, rssKB: pages * uint64(os.Getpagesize()) / 1024}
+	one := proc{pid: pid, ppid: ppid, session: session, start: start, rssKB: pages * uint64(os.Getpagesize()) / 1024}
 	if variable(env, "MUSTER_SOCKET") == p.socket {
 		id, _ := strconv.ParseUint(variable(env, "SLURM_JOB_ID"), 10, 32)
 		one.job = uint32(id)
@@ -117,24 +120,37 @@ func variable(env []byte, name string) string {
 	return ""
 }
 
-// mine picks the box's processes out of a scan.
+// mine picks the box's processes out of a scan, and remembers them.
 func (b *procBox) mine(list []proc) []proc {
 	b.mu.Lock()
-	leader := b.leader
-	b.mu.Unlock()
-	in := map[int]bool{}
+	defer b.mu.Unlock()
+	in := map[int]uint64{}
 	var out []proc
 	for grown := true; grown; {
 		grown = false
 		for _, p := range list {
-			if in[p.pid] || p.job != b.key.Job && (leader == 0 || p.session != leader) && !in[p.ppid] {
+			if _, has := in[p.pid]; has || !b.owns(p, in) {
 				continue
 			}
-			in[p.pid], grown = true, true
+			in[p.pid], grown = p.start, true
 			out = append(out, p)
 		}
 	}
+	b.known = in
 	return out
+}
+
+// owns tells whether a process is of the box, as are those in in. The caller
+// holds the lock.
+func (b *procBox) owns(p proc, in map[int]uint64) bool {
+	if p.job == b.key.Job || b.leader != 0 && p.session == b.leader {
+		return true
+	}
+	if start, seen := b.known[p.pid]; seen && start == p.start {
+		return true
+	}
+	_, child := in[p.ppid]
+	return child
 }
 
 // lead names the first process of the box.
@@ -211,7 +227,8 @@ func (b *procBox) Final() cgroup.Stats {
 
 // overLimit kills the job if it has more memory than it may, and says so.
 func (b *procBox) overLimit(ctx context.Context) (bool, error) {
-	if b.limit == 0 || b.Stats().RSSKB <= b.limit*1024 {
+	used := b.Stats().RSSKB // also to know its processes when they have left it
+	if b.limit == 0 || used <= b.limit*1024 {
 		return false, nil
 	}
 	b.mu.Lock()
