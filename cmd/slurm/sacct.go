@@ -218,7 +218,7 @@ func (o *acctOptions) setStates(in *invocation, list string) (int, bool) {
 func (o *acctOptions) setUsers(in *invocation, list string) (int, bool) {
 	for _, u := range words(list) {
 		if !userExists(u) {
-			return in.fatal("Invalid user id: %s", u)
+			return in.fail("Invalid user id: %s", u)
 		}
 		o.query.Filter.Users = append(o.query.Filter.Users, u)
 	}
@@ -229,7 +229,8 @@ func (o *acctOptions) setUsers(in *invocation, list string) (int, bool) {
 func (o *acctOptions) setUnits(in *invocation, v string) (int, bool) {
 	i := strings.Index("KMGTP", strings.ToUpper(v))
 	if len(v) != 1 || i < 0 {
-		return in.fatal("Invalid unit type: %s", v)
+		in.errorf("Invalid unit type '%s'. Possible options are 'KMGTP'", v)
+		return in.fatal("Invalid unit type")
 	}
 	o.unit = slurm.Kilo + slurm.Unit(i)
 	return 0, false
@@ -282,7 +283,7 @@ func (o *acctOptions) finish(in *invocation) (int, bool) {
 		q.To = q.To.Add(time.Second) // times are given in whole seconds: that second counts
 	}
 	if q.To != 0 && q.To < q.From {
-		return in.fatal("Start time (%s) requested is after end time (%s).", o.start, o.end)
+		return in.fail("Start time (%s) requested is after end time (%s).", isoTime(q.From, now), isoTime(q.To, now))
 	}
 	q.Filter.AnyState = !q.ByState
 	if !o.usersGiven && !o.allUsers && !named && in.uid != 0 {
@@ -300,6 +301,11 @@ func (o *acctOptions) finish(in *invocation) (int, bool) {
 	}
 	o.table.Columns = columns
 	return 0, false
+}
+
+// isoTime writes a moment in the zone of now.
+func isoTime(t job.Time, now time.Time) string {
+	return time.Unix(t.Unix(), 0).In(now.Location()).Format("2006-01-02T15:04:05")
 }
 
 func (o *acctOptions) printHelp(in *invocation) int {

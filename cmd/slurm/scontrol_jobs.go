@@ -153,8 +153,14 @@ func scontrolWrite(in *invocation, o *scontrolOptions, words []string) int {
 		return in.noSuchJobs(o, words[1:2])
 	}
 	var reply api.ScriptReply
-	if code := in.change(o, api.MethodScript, &api.ScriptRequest{Job: refs[0]}, &reply); code != 0 {
-		return code
+	client, err := in.connect()
+	if err != nil {
+		return in.loadFailed("slurm_job_batch_script", err)
+	}
+	defer client.Close()
+	if err := read(client, api.MethodScript, &api.ScriptRequest{Job: refs[0]}, &reply); err != nil {
+		fmt.Fprintf(in.stderr, "job script retrieval failed: %s\n", callText(err))
+		return 1
 	}
 	file := fmt.Sprintf("slurm-%s.sh", words[1])
 	if len(words) > 2 {

@@ -113,7 +113,7 @@ func (in *invocation) showJobs(o *scontrolOptions, id string) int {
 	for _, w := range splitRefs(id) {
 		refs, err := slurm.ParseJobRefs(w)
 		if err != nil {
-			fmt.Fprintln(in.stderr, "slurm_load_jobs error: Invalid job id specified")
+			fmt.Fprintln(in.stderr, "scontrol_print_job error: Invalid job id specified")
 			return 1
 		}
 		q.Jobs = append(q.Jobs, refs...)
@@ -127,7 +127,7 @@ func (in *invocation) showJobs(o *scontrolOptions, id string) int {
 	}
 	if len(list.Jobs) == 0 {
 		if id != "" {
-			fmt.Fprintf(in.stdout, "Job %s not found\n", id)
+			fmt.Fprintf(in.stderr, "Job %s not found\n", id)
 			return 1
 		}
 		fmt.Fprintln(in.stdout, "No jobs in the system")
@@ -241,7 +241,7 @@ func (in *invocation) showLicenses(o *scontrolOptions, id string) int {
 	}
 	for _, n := range words(id) {
 		if !found[n] {
-			fmt.Fprintf(in.stdout, "License name %s not found.\n", n)
+			in.errorf("query \"%s\" matched zero licenses.", n)
 			return 1
 		}
 	}
@@ -274,7 +274,7 @@ func (in *invocation) showSteps(o *scontrolOptions, id string) int {
 		q.Jobs, step, named = refs, refs[0].Step, refs[0].HasStep
 	}
 	var list api.JobList
-	if code := in.ask("slurm_get_job_steps", api.MethodJobs, q, &list); code != 0 {
+	if code := in.ask("scontrol: error: scontrol_print_step: slurm_get_job_steps("+id+") failed", api.MethodJobs, q, &list); code != 0 {
 		return code
 	}
 	wanted := func(s *job.Step) bool { return !named || s.ID == step }
@@ -365,9 +365,18 @@ func (in *invocation) listJobs(words []string) int {
 		host, _ = os.Hostname()
 	}
 	q := &api.JobQuery{States: 1<<job.Running | 1<<job.Suspended, Flags: job.Completing, Nodes: []string{host}}
+	c, err := in.connect()
+	if err != nil {
+		return in.loadFailed("slurm_load_jobs", err)
+	}
+	defer c.Close()
 	var list api.JobList
-	if code := in.ask("slurm_load_jobs", api.MethodJobs, q, &list); code != 0 {
-		return code
+	var refused *api.Error
+	if err := read(c, api.MethodJobs, q, &list); errors.As(err, &refused) && refused.Kind == api.ErrNotFound {
+		in.errorf("host %s is no node of this cluster; name one", host)
+		return 1
+	} else if err != nil {
+		return in.loadFailed("slurm_load_jobs", err)
 	}
 	fmt.Fprintln(in.stdout, "JOBID")
 	for i := range list.Jobs {

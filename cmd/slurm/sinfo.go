@@ -18,8 +18,8 @@ const (
 	sinfoDefault   = "partition:9 ,available:.5 ,time:.10 ,nodes:.6 ,statecompact:.6 ,nodelist:0"
 	sinfoLong      = "partition:9 ,available:.5 ,time:.10 ,size:.10 ,root:.4 ,oversubscribe:.8 ,groups:.10 ,nodes:.6 ,statelong:.11 ,reservation:.11 ,nodelist:0"
 	sinfoSummary   = "partition:9 ,available:.5 ,time:.10 ,nodeaiot:.16 ,nodelist:0"
-	sinfoNodes     = "nodelist:0 ,nodes:.6 ,partition:.9 ,statecompact:6"
-	sinfoNodesLong = "nodelist:0 ,nodes:.6 ,partition:.9 ,statelong:.11 ,cpus:4 ,socketcorethread:.8 ,memory:.6 ,disk:.8 ,weight:.6 ,features:.8 ,reason:20"
+	sinfoNodes     = "nodelist:9 ,nodes:.6 ,partition:.9 ,statecompact:6"
+	sinfoNodesLong = "nodelist:9 ,nodes:.6 ,partition:.9 ,statelong:.11 ,cpus:4 ,socketcorethread:.8 ,memory:.6 ,disk:.8 ,weight:.6 ,features:.8 ,reason:20"
 	sinfoReasons   = "reason:20 ,user:9 ,timestamp:19 ,nodelist:0"
 	sinfoReasonsL  = "reason:20 ,userlong:12 ,timestamp:19 ,statecompact:6 ,nodelist:0"
 )
@@ -267,7 +267,7 @@ func (o *nodeOptions) table(in *invocation) *format.Table[format.NodeGroup] {
 	}
 	for _, n := range t.Unknown {
 		if names {
-			in.errorf("Invalid node format specification: %s", n)
+			in.errorf("Invalid job format specification: %s", n)
 		} else {
 			fmt.Fprintf(in.stderr, "Invalid node format specification: %s\n", n)
 		}

@@ -107,7 +107,7 @@ func script(ctx context.Context, core service.Core, r *service.Request) error {
 		return err
 	}
 	if r.Caller.UID != 0 && r.Caller.UID != j.Owner.UID {
-		return api.Errorf(api.ErrDenied, "Access/permission denied")
+		return api.Errorf(api.ErrDenied, "Invalid user id")
 	}
 	hash := j.Request.Batch.Script
 	if q.Environment {

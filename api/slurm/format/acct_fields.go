@@ -389,7 +389,7 @@ func acctConstant() []AcctField {
 	freq := always("Unknown", "0")
 	return []AcctField{
 		{"AveCPUFreq", 10, true, always("", "0")},
-		{"ConsumedEnergy", 14, true, always("0", "0")}, {"ConsumedEnergyRaw", 17, true, always("0", "0")},
+		{"ConsumedEnergy", 14, true, always("", "0")}, {"ConsumedEnergyRaw", 17, true, always("", "0")},
 		{"Flags", 19, true, ofJob(func(r *api.JobRecord) string {
 			if r.State == job.Pending || r.Times.Start == 0 {
 				return ""

@@ -296,8 +296,13 @@ func TestNodeStates(t *testing.T) {
 	if !s.Add("drained") || !s.Add("ALLOC") || s.Add("BOGUS") {
 		t.Error("states are read wrongly")
 	}
-	if !s.Has(api.NodeIdle, api.NodeDrain) || s.Has(api.NodeMixed, api.NodeDrain) || !s.Has(api.NodeAllocated, 0) || s.Has(api.NodeIdle, 0) {
+	if !s.Has(api.NodeIdle, api.NodeDrain) || !s.Has(api.NodeMixed, api.NodeDrain) || !s.Has(api.NodeAllocated, 0) || s.Has(api.NodeIdle, 0) {
 		t.Error("the set has the wrong nodes")
+	}
+	var idle NodeStateSet
+	idle.Add("idle")
+	if !idle.Has(api.NodeIdle, api.NodeDrain) || !idle.Has(api.NodeIdle, 0) || idle.Has(api.NodeMixed, 0) || idle.Has(api.NodeDown, 0) {
+		t.Error("the set of idle nodes has the wrong ones: those that are drained count, as in sinfo of 26.05")
 	}
 }
 

@@ -169,16 +169,16 @@ func jobRequestTexts() []jobField {
 	}
 }
 
-// appendBind writes how tasks are bound to devices. GPUs by task bind them too.
-func appendBind(dst []byte, q *job.Request) []byte {
+// bind is how tasks are bound to devices. GPUs by task bind them too.
+func bind(q *job.Request) string {
 	if q.Gres.Bind == "" {
 		for _, it := range q.Gres.PerTask {
 			if it.Name == "gpu" {
-				return appendUint(append(dst, "gres/gpu:per_task:"...), it.Count)
+				return "gres/gpu:per_task:" + decimal(it.Count)
 			}
 		}
 	}
-	return appendOr(dst, q.Gres.Bind, "N/A")
+	return q.Gres.Bind
 }
 
 // Licenses writes counts of licences: foo:2,bar:1.
@@ -239,7 +239,7 @@ func jobShape() []jobField {
 		{Name: "Threads", Letter: 'J', Head: "THREADS_PER_CORE", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return AppendStar(dst, q.Size.ThreadsPerCore) })},
 		{Name: "Tres", Head: "TRES_ALLOC", Hidden: true, Needs: needResources, Text: appendJobTRES},
 		{Name: "tres-alloc", Head: "TRES_ALLOC", Needs: needResources, Text: appendJobTRES},
-		{Name: "tres-bind", Head: "TRES_BIND", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendBind(dst, q) })},
+		{Name: "tres-bind", Head: "TRES_BIND", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, bind(q), "N/A") })},
 		{Name: "tres-freq", Head: "TRES_FREQ", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, q.Gres.Freq, "N/A") })},
 		{Name: "tres-per-job", Head: "TRES_PER_JOB", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte {
 			return appendOr(dst, string(AppendSpec(nil, q.Gres.PerJob)), "N/A")

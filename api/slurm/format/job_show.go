@@ -103,9 +103,7 @@ func jobHead(w *record, r *api.JobRecord) {
 	case r.Array.JobID != 0:
 		w.and("ArrayJobId", decimal(r.Array.JobID))
 		if r.Array.Waiting != "" {
-			list := *r
-			list.Array.Limit = 0
-			w.and("ArrayTaskId", WaitingList(&list, false))
+			w.and("ArrayTaskId", WaitingList(r, false))
 		} else {
 			w.and("ArrayTaskId", decimal(r.Array.Task))
 		}
@@ -280,7 +278,7 @@ func jobScript(w *record, r *api.JobRecord, q *job.Request) {
 		w.next("MemPerTres", "gres/gpu:"+decimal(r.Memory.MB))
 	}
 	for _, p := range [][2]string{
-		{"TresBind", q.Gres.Bind}, {"TresFreq", q.Gres.Freq},
+		{"TresBind", bind(q)}, {"TresFreq", q.Gres.Freq},
 		{"TresPerJob", string(AppendSpec(nil, q.Gres.PerJob))}, {"TresPerNode", string(AppendSpec(nil, q.Gres.PerNode))},
 		{"TresPerSocket", string(AppendSpec(nil, q.Gres.PerSocket))}, {"TresPerTask", string(AppendPerTask(nil, q))},
 	} {

@@ -222,8 +222,8 @@ func (a *stateAsk) matches(base api.NodeBase, f api.NodeFlag) bool {
 		return true
 	}
 	for _, b := range a.bases {
-		// A drained or draining node is not idle or allocated to sinfo.
-		if b == base && (a.flags != 0 || f&api.NodeDrain == 0 || base == api.NodeDown) {
+		// What is drained counts by what it is besides; allocated is any node with a job.
+		if b == base || b == api.NodeAllocated && base == api.NodeMixed && a.flags == 0 {
 			return true
 		}
 	}
