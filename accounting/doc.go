@@ -1,4 +1,4 @@
-// Package accounting will say who may use how much and who used what:
-// associations, QOS, limits, fair share and reports. It comes with the
-// accounting issue; until then only its ledger of finished jobs is there.
+// Package accounting says who may use how much: accounts, users, associations,
+// QOS and their limits. It judges, without any clock or storage, whether a job may
+// be submitted and whether it may start. Its ledger keeps who used what.
 package accounting

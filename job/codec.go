@@ -193,6 +193,7 @@ func (j *Job) Code(c *wire.Coder) {
 	c.String(22, &j.QOS)
 	c.Uint64(23, &j.SLUID)
 	wire.Uint(c, 24, &j.LaunchFails)
+	c.Bool(25, &j.FixedPriority)
 }
 
 // Code implements wire.Message.

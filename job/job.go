@@ -37,6 +37,8 @@ type Job struct {
 	SLUID    uint64 // orders all jobs by submission for ever, requeues included
 	// LaunchFails counts attempts in a row that could not be launched.
 	LaunchFails uint8
+	// FixedPriority: somebody set the priority; it is not worked out anew.
+	FixedPriority bool
 }
 
 // Array is a job's place in its array.

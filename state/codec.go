@@ -56,6 +56,7 @@ func (n *NewJob) Code(c *wire.Coder) {
 	wire.Slice(c, 11, &n.Deps)
 	c.Bool(12, &n.AnyDep)
 	wire.Pointer(c, 13, &n.Start)
+	c.Bool(14, &n.Fixed)
 }
 
 // Code implements wire.Message.

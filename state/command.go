@@ -95,6 +95,7 @@ type NewJob struct {
 	QOS      string
 	Held     job.Hold
 	Priority uint32
+	Fixed    bool        // Priority was asked for and is not worked out anew
 	Tasks    *bitset.Set // array indices; nil: no array
 	Range    string      // as written, for display
 	Limit    uint32      // array throttle
@@ -310,4 +311,6 @@ const (
 	InUse
 	Invalid   // Text says what
 	StepWaits // other steps of the job hold what a step wants; no answer is kept of it
+	Conflict  // made from what is no longer so; no answer is kept of it
+	OverLimit // more in the queue than accounting allows
 )

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/accounting"
 	"muster/internal/hostlist"
 	"muster/internal/wire"
 	"muster/job"
@@ -28,6 +29,9 @@ func (m *Machine) configure(c *Configure) Result {
 	m.work.cluster = &c.Cluster
 	m.work.clusterSum = m.sum.of(tableCluster, 0, &c.Cluster)
 	m.work.hash.add(m.work.clusterSum)
+	if m.work.book.Serial == 0 {
+		m.setBook(accounting.Initial())
+	}
 	m.configureNodes(&c.Cluster)
 	m.configurePartitions(&c.Cluster)
 	return Result{}

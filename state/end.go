@@ -234,10 +234,10 @@ func (m *Machine) updateHold(r *jobRow, c *Update) {
 	case c.Held != nil && r.Held.Is():
 		r.Held, r.Detail, r.LaunchFails = job.NotHeld, "", 0
 		r.Flags &^= job.SpecialExit
-		r.Priority = 0
+		r.Priority, r.FixedPriority = 0, false
 	}
 	if c.Priority != nil && !r.Held.Is() {
-		r.Priority = *c.Priority
+		r.Priority, r.FixedPriority = *c.Priority, true
 	}
 	if !r.Held.Is() && r.Priority == 0 {
 		r.Priority = m.nextPriority()

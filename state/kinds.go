@@ -102,6 +102,8 @@ func newClusterCommand(k Kind) Command {
 		return new(Partition)
 	case KindReprioritize:
 		return new(Reprioritize)
+	case KindAccounting:
+		return new(Accounting)
 	default:
 		return newStepCommand(k)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"muster/accounting"
 	"muster/internal/paged"
 	"muster/job"
 	"muster/partition"
@@ -61,6 +62,8 @@ func New() *Machine {
 func (m *Machine) reset() {
 	m.work = Root{
 		cluster:  &partition.Cluster{},
+		book:     &accounting.Book{},
+		held:     btree.NewBTreeGOptions(heldRow.before, btree.Options{NoLocks: true}),
 		blobs:    btree.NewBTreeGOptions(blobRow.before, btree.Options{NoLocks: true}),
 		indices:  newIndices(),
 		counters: counters{Job: 1, Node: 1, SLUID: 1, Out: 1, Answer: 1, Priority: firstPriority, Version: 1},
@@ -79,6 +82,7 @@ func (m *Machine) publish() {
 	r := m.work
 	r.indices = m.work.indices.freeze()
 	r.blobs = m.work.blobs.Copy()
+	r.held = m.work.held.Copy()
 	m.epoch++
 	m.root.Store(&r)
 }
@@ -122,7 +126,7 @@ func (m *Machine) once(e *Envelope, c Command) Result {
 		return Result{Code: TooOld, Text: "the request was first sent more than 15 minutes ago and may have been done; look, then send it anew"}
 	}
 	res := m.do(e.By, c)
-	if res.Code != StepWaits { // it is tried again, with the same number, when a step has ended
+	if res.Code != StepWaits && res.Code != Conflict { // it is tried again, with the same number, when a step has ended
 		m.remember(e.Request, res)
 	}
 	return res
@@ -185,6 +189,8 @@ func (m *Machine) dispatchCluster(c Command) Result {
 		return m.setPartition(c)
 	case *Reservation:
 		return m.setReservation(c)
+	case *Accounting:
+		return m.accounting(c)
 	default:
 		return m.dispatchStep(c)
 	}

@@ -172,8 +172,8 @@ func (m *Machine) reprioritize(c *Reprioritize) Result {
 	res := Result{}
 	for _, p := range c.List {
 		r := m.work.jobs.Get(uint64(p.Job))
-		if r == nil || r.State != job.Pending || r.Held.Is() || p.Priority == 0 {
-			res.Skipped = append(res.Skipped, Skip{Job: p.Job, Code: WrongState, Text: "not waiting, or held"})
+		if r == nil || r.State != job.Pending || r.Held.Is() || r.FixedPriority || p.Priority == 0 {
+			res.Skipped = append(res.Skipped, Skip{Job: p.Job, Code: WrongState, Text: "not waiting, held, or with a priority that somebody set"})
 			continue
 		}
 		if r.Priority != p.Priority {

@@ -155,6 +155,8 @@ func (s *restorer) record(table byte, b []byte) error {
 		}
 		w.promises, w.promiseSum = c.List, s.sumOf(table, 0, b)
 		return nil
+	case tableBook:
+		return s.readBook(b)
 	case tableEnd:
 		return s.end(b)
 	}
@@ -271,6 +273,7 @@ func (s *restorer) addJob(r *jobRow) {
 	m.refer(r)
 	m.work.jobs.Set(m.epoch, uint64(r.ID), r)
 	m.recount(nil, &r.Job)
+	m.recountHeld(nil, r)
 	m.now = appendEntries(m.now[:0], &r.Job)
 	for _, e := range m.now {
 		s.entries[e.kind] = append(s.entries[e.kind], e.key)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"muster/accounting"
 	"muster/internal/paged"
 	"muster/job"
 	"muster/partition"
@@ -35,6 +36,8 @@ type Root struct {
 	outbox       paged.Table[outboxRow]
 	answers      paged.Table[answer]
 	blobs        *btree.BTreeG[blobRow]
+	book         *accounting.Book
+	held         *btree.BTreeG[heldRow]
 	indices      indices
 }
 

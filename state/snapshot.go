@@ -87,6 +87,9 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 	for _, v := range r.reservations {
 		s.put(tableReservations, &v.Reservation)
 	}
+	if r.book.Serial > 0 {
+		s.writeBook(r.book)
+	}
 	for _, row := range r.jobs.All() {
 		s.putJob(tableJobs, 0, row)
 	}

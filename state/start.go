@@ -77,6 +77,9 @@ func (m *Machine) mayStart(r *jobRow, c *Start) string {
 	if why := m.mayReserve(c); why != "" {
 		return why
 	}
+	if why := m.mayBelong(r, c); why != "" {
+		return why
+	}
 	if why := m.mayLicense(c.Alloc.Licenses); why != "" {
 		return why
 	}

@@ -17,6 +17,9 @@ func (m *Machine) submit(c *Submit) Result {
 			return Result{Code: Invalid, Text: "an array needs at least one index and cannot be part of a heterogeneous job"}
 		}
 	}
+	if why := m.maySubmit(c.Jobs); why != "" {
+		return Result{Code: OverLimit, Text: why}
+	}
 	ids := make([]job.ID, len(c.Jobs))
 	for i := range ids {
 		ids[i] = m.nextJob()
@@ -39,7 +42,7 @@ func (m *Machine) newRow(n *NewJob, id job.ID) *jobRow {
 	r := &jobRow{Job: job.Job{
 		ID: id, Owner: &n.Owner, Request: &n.Request, State: job.Pending, Priority: n.Priority, Held: n.Held,
 		Array: job.Array{Task: job.NoTask}, Deps: n.Deps, AnyDep: n.AnyDep,
-		Account: n.Account, QOS: n.QOS, SLUID: m.nextSLUID(),
+		FixedPriority: n.Fixed, Account: n.Account, QOS: n.QOS, SLUID: m.nextSLUID(),
 		Times: job.Times{Submit: m.work.now, Limit: n.Request.Timing.Limit},
 	}}
 	if n.Tasks != nil {

@@ -24,6 +24,7 @@ const (
 	tableAnswers
 	tablePromises
 	tableEnd
+	tableBook
 )
 
 // add takes the hash of one more record into the sum: 128 bits, little endian,

@@ -50,6 +50,7 @@ func (m *Machine) put(r *jobRow) bool {
 	r.summed = false
 	m.recount(before, &r.Job)
 	m.recountArray(old, r)
+	m.recountHeld(old, r)
 	m.refinish(before, &r.Job)
 	m.work.jobs.Set(m.epoch, uint64(r.ID), r)
 	ended := r.Terminal() && (before == nil || !before.Terminal())
@@ -69,6 +70,7 @@ func (m *Machine) remove(old *jobRow) {
 	m.work.indices.update(m.old, nil)
 	m.recount(&old.Job, nil)
 	m.recountArray(old, nil)
+	m.recountHeld(old, nil)
 	m.work.jobs.Set(m.epoch, uint64(old.ID), nil)
 	m.refinish(&old.Job, nil)
 	m.unshare(old)
@@ -137,8 +139,12 @@ func (m *Machine) nextSLUID() uint64 {
 	return n
 }
 
-// nextPriority counts down, as Slurm's basic priority does, but not to 0.
+// nextPriority counts down, as Slurm's basic priority does, but not to 0. With
+// multifactor priority it is the lowest, until the leader has worked it out.
 func (m *Machine) nextPriority() uint32 {
+	if m.work.cluster.Policy.Priority.Multifactor {
+		return 1
+	}
 	p := m.work.counters.Priority
 	m.work.counters.Priority = max(p-1, 1)
 	return p

@@ -1,0 +1,84 @@
+package state
+
+import (
+	"muster/accounting"
+	"muster/job"
+)
+
+// heldRow counts what the jobs of one holder have in the queue and hold. It is
+// derived from the job table and built anew on restore.
+type heldRow struct {
+	holder accounting.Holder
+	use    accounting.Use
+}
+
+func (h heldRow) before(o heldRow) bool { return h.holder.Compare(&o.holder) < 0 }
+
+// Use implements accounting.Uses: what the jobs of a holder have in the queue and
+// hold at present.
+func (r *Root) Use(h accounting.Holder) accounting.Use {
+	row, _ := r.held.Get(heldRow{holder: h})
+	return row.use
+}
+
+// burden is what one record counts for, and for whom.
+type burden struct {
+	account, user, partition, qos string
+	submitted                     uint64
+	alloc                         *job.Allocation // nil: it holds nothing
+}
+
+func burdenOf(r *jobRow) burden {
+	t := burden{account: r.Account, user: r.Owner.User, partition: firstPartition(r.Job.Request), qos: r.QOS}
+	active := r.State.Active()
+	if r.State != job.Pending && !active {
+		return burden{}
+	}
+	t.submitted = uint64(max(1, r.tasks))
+	if active {
+		t.alloc = r.Alloc
+	}
+	return t
+}
+
+// recountHeld brings the counts of accounts and QOS from one row of a job to the
+// next. Either may be nil.
+func (m *Machine) recountHeld(old, now *jobRow) {
+	var before, after burden
+	if old != nil {
+		before = burdenOf(old)
+	}
+	if now != nil {
+		after = burdenOf(now)
+	}
+	if before == after {
+		return
+	}
+	m.countHeld(&before, false)
+	m.countHeld(&after, true)
+}
+
+func (m *Machine) countHeld(t *burden, add bool) {
+	if t.submitted == 0 {
+		return
+	}
+	use := accounting.Use{}
+	if t.alloc != nil {
+		use = accounting.UseOf(t.alloc)
+	}
+	use.Submitted = t.submitted
+	for _, h := range accounting.Holders(t.account, t.user, t.partition, t.qos) {
+		row, _ := m.work.held.Get(heldRow{holder: h})
+		row.holder = h
+		if add {
+			row.use = row.use.Plus(&use)
+		} else {
+			row.use = row.use.Less(&use)
+		}
+		if row.use.Empty() {
+			m.work.held.Delete(row)
+		} else {
+			m.work.held.Set(row)
+		}
+	}
+}
