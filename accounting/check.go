@@ -15,6 +15,17 @@ type check struct {
 	uses  Uses
 	ask   *Ask
 	qos   *QOS
+	early bool // the job is not placed yet
+}
+
+// start judges all that keeps a job from starting.
+func (c *check) start() Refusal {
+	for _, part := range []func() Refusal{c.qosJobs, c.qosSize, c.assocJobs, c.assocSize} {
+		if no := part(); no.Is() {
+			return no
+		}
+	}
+	return Refusal{}
 }
 
 // over makes the refusal of a count that would pass a limit.
@@ -65,6 +76,9 @@ func (c *check) qosSize() Refusal {
 		if no := c.amounts(l.list, &use, l.kind, who, nil); no.Is() {
 			return no
 		}
+	}
+	if c.early {
+		return Refusal{}
 	}
 	for _, a := range q.MinTRES {
 		if n := c.ask.Want.Get(a.Name); n < a.Count {

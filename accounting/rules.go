@@ -71,13 +71,18 @@ func (r *Rules) Start(uses Uses, k *Ask) Refusal {
 	if no := r.Member(k); no.Is() || !r.Limits {
 		return no
 	}
-	c := r.check(uses, k)
-	for _, part := range []func() Refusal{c.qosJobs, c.qosSize, c.assocJobs, c.assocSize} {
-		if no := part(); no.Is() {
-			return no
-		}
+	return r.check(uses, k).start()
+}
+
+// StartAtLeast is Start for a job that is not placed yet: Want is the least that
+// it can come to, so what asks for a least amount is not judged.
+func (r *Rules) StartAtLeast(uses Uses, k *Ask) Refusal {
+	if no := r.Member(k); no.Is() || !r.Limits {
+		return no
 	}
-	return Refusal{}
+	c := r.check(uses, k)
+	c.early = true
+	return c.start()
 }
 
 // Queue tells whether a job may be in the queue: that no submit limit is passed.

@@ -37,6 +37,11 @@ func (c *cycle) rules(w *Waiting, part int) []Why {
 	if r, detail := p.Permit(j.Request, &who); r != job.ReasonNone {
 		whys = append(whys, Why{r, detail})
 	}
+	if c.ledger != nil {
+		if why := c.ledger.Bars(j, p.Name, p.Limit(j.Request)); why.Reason != job.ReasonNone {
+			whys = append(whys, why)
+		}
+	}
 	return whys
 }
 

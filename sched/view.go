@@ -72,6 +72,9 @@ type Limits interface {
 
 // Ledger is the state of the limits within one cycle.
 type Ledger interface {
+	// Bars tells, before a place is looked for, why a job may not start in a
+	// partition wherever that would be.
+	Bars(j *job.Job, partition string, limit job.Minutes) Why
 	// Holds tells why a job may not start with an allocation; a Reason of
 	// ReasonNone lets it.
 	Holds(j *job.Job, a *job.Allocation, limit job.Minutes) Why

@@ -53,6 +53,10 @@ func (f *Feed) Update(root *state.Root) *sched.View {
 	f.view.Licenses = root.Cluster().Licenses
 	f.view.Reservations = slices.Collect(root.Reservations())
 	f.queue(root)
+	f.view.Limits = nil
+	if rules := root.Rules(); rules.Associations {
+		f.view.Limits = &sched.Accounts{Rules: rules, Uses: root}
+	}
 	v := f.view
 	return &v
 }
