@@ -12,6 +12,7 @@ type SubmitRequest struct {
 	Script      []byte // the script, byte for byte
 	Environment []byte // NUL separated NAME=value
 	TestOnly    bool   // only say when and where it could start
+	Keep        bool   // of job.allocate: the allocation outlives the connection
 }
 
 // Code implements wire.Message.
@@ -20,6 +21,7 @@ func (r *SubmitRequest) Code(w *wire.Coder) {
 	w.Bytes(2, &r.Script)
 	w.Bytes(3, &r.Environment)
 	w.Bool(4, &r.TestOnly)
+	w.Bool(5, &r.Keep)
 }
 
 // SubmitJob is one component of a submit. Times in it are absolute: the client

@@ -208,7 +208,7 @@ func (st *step) prepare() error {
 	}
 	for local, rank := range st.part.Tasks {
 		k.Task = rank
-		t := &task{step: st, key: k, rank: rank, local: uint32(local), events: make(chan taskEvent, 4)}
+		t := &task{step: st, key: k, rank: rank, local: uint32(local), events: make(chan taskEvent, 4), ready: make(chan struct{})}
 		st.tasks = append(st.tasks, t)
 		if err := t.open(); err != nil {
 			return fmt.Errorf("pipes of task %d: %w", rank, err)
@@ -298,6 +298,13 @@ func (st *step) hear(ctx context.Context, stream pb.Node_StepServer) {
 
 // feed gives input to the tasks that want it; nil is its end.
 func (st *step) feed(ctx context.Context, feed <-chan []byte) {
+	for _, t := range st.tasks { // a pipe without a writer would not open for it
+		select {
+		case <-t.ready:
+		case <-ctx.Done():
+			return
+		}
+	}
 	taken := uint64(0)
 	for {
 		select {

@@ -26,6 +26,7 @@ type task struct {
 	events   chan taskEvent // from the loop, at most one of each kind
 	told     bool           // started is among them; the loop's
 	pid      int
+	ready    chan struct{} // closed when the task has its ends of the pipes, or never will
 	in       *os.File // our ends of its pipes; nil if it has a file instead
 	out, err *os.File
 	terminal *os.File // instead of all three
@@ -174,12 +175,15 @@ func (t *task) closeInput() {
 
 // live follows the task until it has ended.
 func (t *task) live(ctx context.Context) {
+	begun := sync.OnceFunc(func() { close(t.ready) })
+	defer begun()
 	for {
 		select {
 		case e := <-t.events:
 			switch {
 			case e.started != nil:
 				t.begun(e.started.PID)
+				begun()
 			case e.failed != nil:
 				t.failed(e.failed)
 				return

@@ -77,7 +77,7 @@ func translate(words []string, flags string, option func(byte, string) ([]Given,
 
 // give makes an option of our own table.
 func give(name, value string) []Given {
-	o := lookupOption(name)
+	o := lookupOption(name, Sbatch)
 	return []Given{{Flag: &o.Flag, Value: value, HasValue: value != ""}}
 }
 

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -49,6 +50,7 @@ type Options struct {
 	TaskCount  bool // --ntasks was given
 	NodeFile   string
 	Act        Act
+	Run        Run      // srun's and salloc's own
 	Warnings   []string // for stderr
 
 	in      *Input
@@ -86,7 +88,7 @@ func (e *OptionError) Error() string { return e.Text }
 
 // NewOptions returns the options of a component before any is set.
 func NewOptions(in *Input) *Options {
-	return &Options{in: in, set: make(map[string]Source), memory: make(map[string]job.Memory)}
+	return &Options{in: in, Run: Run{Relative: -1, Immediate: -1}, set: make(map[string]Source), memory: make(map[string]job.Memory)}
 }
 
 // WasSet tells where an option was set last, by its long name.
@@ -96,7 +98,7 @@ func (o *Options) WasSet(name string) Source { return o.set[name] }
 // reads count from the command line and the environment alone.
 func (o *Options) Apply(given []Given, from Source) error {
 	for _, g := range given {
-		opt := lookupOption(g.Flag.Name)
+		opt := lookupOption(g.Flag.Name, o.in.Program)
 		if opt == nil {
 			return fmt.Errorf("option --%s is not in the table of job options", g.Flag.Name)
 		}
@@ -124,12 +126,8 @@ func (o *Options) apply(opt *Option, value string, from Source) error {
 // ApplyEnvironment sets the options that input variables stand for (sbatch(1),
 // INPUT ENVIRONMENT VARIABLES).
 func (o *Options) ApplyEnvironment(lookup func(string) (string, bool)) error {
-	for i := range optionTable {
-		opt := &optionTable[i]
-		if opt.For&o.in.Program == 0 {
-			continue
-		}
-		for _, name := range opt.Env {
+	for opt := range optionsOf(o.in.Program) {
+		for _, name := range inputVariables(opt, o.in.Program) {
 			value, ok := lookup(name)
 			if !ok || opt.Arg == NoArg && !envFlag(value) {
 				continue
@@ -155,10 +153,8 @@ func envFlag(value string) bool {
 // Flags is the grammar of one command's options.
 func Flags(p Program) []Flag {
 	flags := make([]Flag, 0, len(optionTable))
-	for i := range optionTable {
-		if o := &optionTable[i]; o.For&p != 0 {
-			flags = append(flags, o.Flag)
-		}
+	for o := range optionsOf(p) {
+		flags = append(flags, o.Flag)
 	}
 	return flags
 }
@@ -168,20 +164,33 @@ func Flags(p Program) []Flag {
 func Sticky(given []Given) []Given {
 	var out []Given
 	for _, g := range given {
-		if o := lookupOption(g.Flag.Name); o != nil && !o.Each {
+		if o := lookupOption(g.Flag.Name, Sbatch); o != nil && !o.Each {
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
-func lookupOption(name string) *Option {
-	for i := range optionTable {
-		if optionTable[i].Name == name {
-			return &optionTable[i]
+func lookupOption(name string, p Program) *Option {
+	for o := range optionsOf(p) {
+		if o.Name == name {
+			return o
 		}
 	}
 	return nil
+}
+
+// optionsOf yields the options that some of the programs have.
+func optionsOf(p Program) iter.Seq[*Option] {
+	return func(yield func(*Option) bool) {
+		for _, table := range [][]Option{optionTable, stepTable} {
+			for i := range table {
+				if table[i].For&p != 0 && !yield(&table[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // refuse makes the error of a value that an option does not take.
@@ -214,10 +223,8 @@ func allDigits(s string) bool {
 // OptionHelp lists the options of a command with a line on each.
 func OptionHelp(p Program) []Option {
 	var out []Option
-	for i := range optionTable {
-		if optionTable[i].For&p != 0 {
-			out = append(out, optionTable[i])
-		}
+	for o := range optionsOf(p) {
+		out = append(out, *o)
 	}
 	return out
 }

@@ -39,6 +39,10 @@ func lookup(name string) func(*invocation) int {
 		return scancel
 	case "scontrol":
 		return scontrol
+	case "srun":
+		return srun
+	case "salloc":
+		return salloc
 	}
 	return lookupListing(name)
 }

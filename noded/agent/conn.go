@@ -155,7 +155,7 @@ func (c *conn) answer(ctx context.Context, call head, payload []byte) error {
 		defer release()
 	}
 	relay := func(b []byte) error {
-		c.answered(call.method, b)
+		c.answered(call.method, payload, b)
 		return c.chunk(b, lasts)
 	}
 	end, err := c.agent.up.ask(ctx, &pb.CallRequest{Call: payload, Caller: caller}, call.method, leader, relay)

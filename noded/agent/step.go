@@ -253,11 +253,14 @@ func (c *conn) change(method string, m wire.Message) {
 
 // answered notes what a client has got that ends with its connection: the
 // allocation, or the step that it does not run yet.
-func (c *conn) answered(method string, chunk []byte) {
+func (c *conn) answered(method string, payload, chunk []byte) {
 	switch method {
 	case api.MethodAllocate:
+		var call api.Call
+		var request api.SubmitRequest
 		var reply api.SubmitReply
-		if wire.Decode(chunk, &reply) == nil {
+		if wire.Decode(payload, &call) == nil && wire.Decode(call.Body, &request) == nil && !request.Keep &&
+			wire.Decode(chunk, &reply) == nil {
 			c.held = append(c.held, reply.Jobs...)
 		}
 	case api.MethodStep:
