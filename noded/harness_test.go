@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -274,11 +275,23 @@ func (s *site) shepherdPID() int {
 
 func (s *site) killShepherd() { syscall.Kill(s.shepherdPID(), syscall.SIGKILL) }
 
+// removeGroups ends what is left in a node's control groups, and removes them.
 func removeGroups(dataDir string) {
 	b, _ := os.ReadFile(filepath.Join(dataDir, "cgroups"))
-	for line := range strings.Lines(string(b)) {
-		_, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
-		syscall.Rmdir(dir)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	slices.Reverse(lines) // v2 is last in the list, and can kill
+	for _, line := range lines {
+		kind, dir, ok := strings.Cut(line, " ")
+		if !ok || kind == "daemon" { // which this process is in
+			continue
+		}
+		os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0o600)
+		jobs, _ := filepath.Glob(filepath.Join(dir, "job_*"))
+		for _, group := range append(jobs, dir) {
+			for end := time.Now().Add(5 * time.Second); syscall.Rmdir(group) == syscall.EBUSY && time.Now().Before(end); {
+				time.Sleep(2 * time.Millisecond) // a process that was killed is not gone at once
+			}
+		}
 	}
 }
 

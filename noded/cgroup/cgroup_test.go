@@ -352,6 +352,9 @@ func TestGroupsAreFoundAgain(t *testing.T) {
 	if f := again.Find("job_2.0"); f != nil {
 		t.Errorf("found what is not there: %+v", f)
 	}
+	if _, err := Open("", nil); !errors.Is(err, ErrNone) {
+		t.Errorf("a tree without a name, which would be the whole hierarchy: %v", err)
+	}
 	if gone := reopen(append(tree.Bases(), "memory /no/such/directory")); gone != nil {
 		t.Error("taken over though a part is gone")
 	}

@@ -40,6 +40,9 @@ func Open(name string, saved []string) (*Tree, error) {
 	if t := reopen(saved); t != nil {
 		return t, nil
 	}
+	if name == "" || strings.Contains(name, "/") {
+		return nil, fmt.Errorf("%w: %q is no name for one", ErrNone, name)
+	}
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("%w: not root", ErrNone)
 	}

@@ -23,7 +23,7 @@ const programs = "sh sleep cat grep id head tail uname setsid env getent"
 func suites() map[string]string {
 	return map[string]string{
 		"noded/cgroup": ".",
-		"noded": "^(TestScriptRunsAndReports|TestDevicesOfOthersAreClosed|TestCPUsAreThoseOfTheJob|TestSuspendedJobStandsStill|TestLimitsAreThoseOfTheSubmitter|" +
+		"noded": "^(TestScriptRunsAndReports|TestDevicesOfOthersAreClosed|TestCPUsAreThoseOfTheJob|TestSuspendedJobStandsStill|TestLimitsAreThoseOfTheSubmitter|TestForkBombStopsAtTheProcessLimit|TestAllGroupsOfTheUser|" +
 			"TestOrphansDoNotOutliveTheJob|TestDaemonRestartLosesNoExit|TestCancelAndTimeLimit|TestDeadShepherdIsNoSuccess|TestOutOfMemory|TestOtherBootIsRefusedAndBuried)$",
 	}
 }
