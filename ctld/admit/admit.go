@@ -88,6 +88,8 @@ func resultText(code state.Code, text string) string {
 		return slurm.TextFinished
 	case state.NotRequeueable:
 		return slurm.TextDisabled
+	case state.OverLimit:
+		return textPolicy
 	}
 	if text != "" {
 		return text

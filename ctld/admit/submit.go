@@ -125,8 +125,8 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 		return err
 	}
 	out.Account, out.QOS = q.Account, q.QOS
-	if out.QOS == "" {
-		out.QOS = defaultQOS
+	if err := s.settleAccount(q, &out.Account, &out.QOS); err != nil {
+		return err
 	}
 	if err := s.checkReservation(q, out.Account); err != nil {
 		return err
@@ -141,6 +141,10 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 		return err
 	}
 	out.Request = *q
+	if err := s.checkPolicy(out); err != nil {
+		return err
+	}
+	s.setPriority(out)
 	return nil
 }
 
@@ -155,9 +159,6 @@ func (s *submission) check(q *job.Request) error {
 	}
 	return nil
 }
-
-// defaultQOS is the quality of service of who names none.
-const defaultQOS = "normal"
 
 // fillDefaults settles what the user left open and what a user may not say.
 func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {

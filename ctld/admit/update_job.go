@@ -160,6 +160,9 @@ func (u *jobUpdate) finish() error {
 		if u.cmd.Account != nil {
 			account = *u.cmd.Account
 		}
+		if u.cmd.QOS != nil {
+			qos = *u.cmd.QOS
+		}
 		if err := u.checkReservation(q, account); err != nil {
 			return err
 		}
@@ -170,6 +173,9 @@ func (u *jobUpdate) finish() error {
 		if err := u.checkText(q); err != nil {
 			return err
 		}
+	}
+	if err := u.checkAccount(); err != nil {
+		return err
 	}
 	if u.changed {
 		u.cmd.Request = q
