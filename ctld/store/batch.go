@@ -192,8 +192,20 @@ func (b *batcher) next(ctx context.Context) bool {
 		<-b.slots
 		return false
 	}
+	b.pace.sent(time.Now(), users(items))
 	b.flights <- flight{items: items, future: b.store.raft.Apply(b.entry(items), 0)}
 	return true
+}
+
+// users counts the commands that users sent.
+func users(items []item) int {
+	n := 0
+	for i := range items {
+		if (items[i].env.Request != state.RequestID{}) {
+			n++
+		}
+	}
+	return n
 }
 
 // turn waits until the next entry may go; false if there is none.
@@ -203,10 +215,8 @@ func (b *batcher) turn(ctx context.Context) bool {
 		if !any || ctx.Err() != nil {
 			return false
 		}
-		now := time.Now()
-		d := b.pace.wait(now, user)
+		d := b.pace.wait(time.Now(), user)
 		if d == 0 {
-			b.pace.sent(now)
 			return true
 		}
 		t := time.NewTimer(d)

@@ -31,7 +31,7 @@ func (b *bucket) take(now time.Time, step time.Duration) {
 	b.full = b.full.Add(step)
 }
 
-// pace keeps entries apart. Every entry counts for both kinds.
+// pace keeps entries apart.
 type pace struct{ user, own bucket }
 
 // wait is how long the next entry has to wait, if it has a user's command or not.
@@ -42,10 +42,13 @@ func (p *pace) wait(now time.Time, user bool) time.Duration {
 	return p.own.wait(now, ownStep)
 }
 
-// sent counts an entry. What users send does not delay the others for longer
-// than a burst does.
-func (p *pace) sent(now time.Time) {
-	p.user.take(now, userStep)
+// sent counts an entry with so many users' commands. Somebody who sends one after
+// the other waits for each and is not slowed down; many who send at the same time
+// share entries. Neither delays the controllers' own for longer than a burst does.
+func (p *pace) sent(now time.Time, users int) {
+	if users > 1 {
+		p.user.take(now, userStep)
+	}
 	p.own.take(now, ownStep)
 	if most := now.Add(paceBurst * ownStep); p.own.full.After(most) {
 		p.own.full = most
