@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"muster/api/pb"
 )
@@ -65,21 +67,32 @@ func (n *Node) blob(ctx context.Context, hash, inline []byte) ([]byte, error) {
 	return d, nil
 }
 
+// fetchTries bounds the tries to fetch a blob, fetchPause the time between two.
+// Together they outlast a change of leader.
+const (
+	fetchTries = 10
+	fetchPause = 2 * time.Second
+)
+
 // fetch gets a blob from the controller that the node is connected to.
 func (n *Node) fetch(ctx context.Context, h [16]byte) ([]byte, error) {
-	var last error
-	for range 3 {
+	pause := 10 * time.Millisecond
+	for try := 1; ; try++ {
 		client, err := n.link.client(ctx)
 		if err != nil {
 			return nil, err
 		}
 		d, err := fetchFrom(ctx, client, h)
-		if err == nil {
-			return d, nil
+		if err == nil || try == fetchTries {
+			return d, err
 		}
-		last = err
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, fetchPause)
 	}
-	return nil, last
 }
 
 func fetchFrom(ctx context.Context, client pb.ControllerClient, h [16]byte) ([]byte, error) {

@@ -53,6 +53,7 @@ type leader struct {
 	reports []*pb.Report
 	signals map[uint64]string
 	blobs   map[[16]byte][]byte
+	asked   int // for a blob
 	ack     bool
 	full    *pb.Desired // sent to each new stream
 	index   uint64
@@ -101,6 +102,8 @@ func (l *leader) Sync(s pb.Controller_SyncServer) error {
 func (l *leader) Blob(r *pb.BlobRequest, s pb.Controller_BlobServer) error {
 	l.mu.Lock()
 	d, ok := l.blobs[[16]byte(r.Hash)]
+	l.asked++
+	l.cond.Broadcast()
 	l.mu.Unlock()
 	if !ok {
 		return fmt.Errorf("no blob %x", r.Hash)

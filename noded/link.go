@@ -138,6 +138,7 @@ const answerTime = 5 * time.Second
 // stream runs one stream until it breaks. heard tells whether the controller
 // said anything.
 func (l *link) stream(ctx context.Context, addr string) (heard bool, err error) {
+	life := ctx // of what the controller asks for: it does not end with the stream
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	client, closer, err := l.n.cfg.Dial(addr)
@@ -173,7 +174,7 @@ func (l *link) stream(ctx context.Context, addr string) (heard bool, err error) 
 			heard = true
 			first.Stop()
 		}
-		l.n.do(ctx, func() { l.n.hear(ctx, m) })
+		l.n.do(life, func() { l.n.hear(life, m) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,6 +126,38 @@ func TestOutputFiles(t *testing.T) {
 	}
 	if st.Mode().Perm() != 0o640 || st.Sys().(*syscall.Stat_t).Uid != s.uid {
 		t.Errorf("output file is %v of uid %d", st.Mode(), st.Sys().(*syscall.Stat_t).Uid)
+	}
+}
+
+// A launch goes on when the stream that it came by breaks.
+func TestALaunchOutlivesItsStream(t *testing.T) {
+	conns := make(chan io.Closer, 16)
+	s := newSite(t, func(c *Config) {
+		c.Dial = func(addr string) (pb.ControllerClient, io.Closer, error) {
+			client, conn, err := dialPlain(addr)
+			conns <- conn
+			return client, conn, err
+		}
+	})
+	l := s.launchOf(1, "echo ran", stdout("o"))
+	script := l.Script.ScriptData
+	l.Script.ScriptData = nil // it must be fetched, and is not there yet
+	s.tell(&pb.ToNode{Desired: &pb.Desired{Launch: []*pb.Launch{l}}})
+	s.wait("question for the script", func() bool { return s.asked > 0 })
+	s.mu.Lock()
+	s.full = &pb.Desired{Full: true, Keep: []*pb.Attempt{{Job: 1}}}
+	before := s.hellos
+	s.mu.Unlock()
+	(<-conns).Close()
+	s.wait("new stream", func() bool { return s.hellos > before })
+	s.mu.Lock()
+	s.blobs[[16]byte(l.Script.Script)] = script
+	s.mu.Unlock()
+	if r := s.released(1); !r.Ended || r.ExitCode != 0 {
+		t.Errorf("reported %v", r)
+	}
+	if got := s.output("o"); got != "ran\n" {
+		t.Errorf("the script wrote %q", got)
 	}
 }
 
