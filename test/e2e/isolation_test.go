@@ -165,8 +165,8 @@ func memoryIsBound(s *site) {
 	if len(f) != 2 {
 		s.t.Fatalf("sacct says %q", f)
 	}
-	rss, _ := strconv.Atoi(strings.TrimSuffix(f[0], "K"))
-	if rss < 100<<20 && rss < 100<<10 || rss > 200<<20 {
+	rss, err := strconv.Atoi(strings.TrimSuffix(f[0], "K"))
+	if err != nil || rss < 100<<10 || rss > 200<<10 {
 		s.t.Errorf("MaxRSS of a job that had 100 MB is %s", f[0])
 	}
 	if f[1] == "" || f[1] == "00:00:00" || strings.HasPrefix(f[1], "00:00.00") {
