@@ -31,6 +31,7 @@ func Methods() []service.Method {
 		{Name: api.MethodUpdateNode, Leader: true, Handle: updateNode},
 		{Name: api.MethodUpdatePart, Leader: true, Handle: updatePartition},
 		{Name: api.MethodUpdateResv, Leader: true, Handle: updateReservation},
+		{Name: api.MethodBookChange, Leader: true, Handle: changeBook},
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 	"muster/job"
 )
 
-// accounting answers sacct: finished attempts from the ledger, then jobs that
+// acctJobs answers sacct: finished attempts from the ledger, then jobs that
 // wait or run from the root. The root is taken first, so that a job that ends
 // meanwhile is in one of the two; one that is in both is shown once, as ended.
-func accounting(ctx context.Context, core service.Core, r *service.Request) error {
+func acctJobs(ctx context.Context, core service.Core, r *service.Request) error {
 	var q api.AcctQuery
 	if err := decode(r, &q); err != nil {
 		return err

@@ -23,8 +23,9 @@ func Methods() []service.Method {
 		{Name: api.MethodReservations, Handle: reservations},
 		{Name: api.MethodLicenses, Handle: licenses},
 		{Name: api.MethodConfig, Live: true, Handle: config},
-		{Name: api.MethodAccounting, Live: true, Handle: accounting},
+		{Name: api.MethodAccounting, Live: true, Handle: acctJobs},
 		{Name: api.MethodStats, Live: true, Handle: stats},
+		{Name: api.MethodBookList, Handle: bookList},
 	}
 }
 

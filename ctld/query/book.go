@@ -1,0 +1,293 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster/accounting"
+	"muster/api"
+	"muster/api/slurm"
+	"muster/ctld/service"
+	"muster/job"
+	"muster/sched"
+	"muster/state"
+)
+
+// bookList answers sacctmgr show, sshare and sprio: tables of texts.
+func bookList(_ context.Context, core service.Core, r *service.Request) error {
+	var q api.TableQuery
+	if err := decode(r, &q); err != nil {
+		return err
+	}
+	root := core.Root()
+	r.Index = root.Index()
+	t := &tables{root: root, book: root.Book(), cluster: root.Cluster().Name}
+	switch q.Entity {
+	case "account":
+		t.accounts()
+	case "user":
+		t.users()
+	case "assoc":
+		t.assocs()
+	case "qos":
+		t.qos()
+	case "cluster":
+		t.clusters(core)
+	case "tres":
+		t.tres()
+	case "share":
+		t.shares()
+	case "priority":
+		t.priorities(core.Now(), visible(root, r))
+	case "weight":
+		t.weights()
+	default:
+		return api.Errorf(api.ErrInvalid, "there is no table %q", q.Entity)
+	}
+	return send(r, &t.out)
+}
+
+// tables makes one table.
+type tables struct {
+	root    *state.Root
+	book    *accounting.Book
+	cluster string
+	out     api.Table
+}
+
+func (t *tables) fields(names string) { t.out.Fields = strings.Fields(names) }
+
+func (t *tables) row(values ...string) {
+	t.out.Rows = append(t.out.Rows, api.TableRow{Values: values})
+}
+
+func (t *tables) accounts() {
+	t.fields("account descr org")
+	for _, a := range t.book.Accounts {
+		t.row(a.Name, a.Description, a.Organization)
+	}
+}
+
+func adminLevel(l accounting.AdminLevel) string {
+	return [...]string{"None", "Operator", "Administrator"}[min(l, accounting.Administrator)]
+}
+
+func (t *tables) users() {
+	t.fields("user defaccount adminlevel")
+	for _, u := range t.book.Users {
+		t.row(u.Name, u.Default, adminLevel(u.Admin))
+	}
+}
+
+// walk visits the tree from the top: an account, its users, what is below it.
+func (t *tables) walk(a *accounting.Association, depth int, visit func(*accounting.Association, int)) {
+	if a == nil || depth > len(t.book.Assocs) {
+		return
+	}
+	visit(a, depth)
+	if a.User != "" {
+		return
+	}
+	for _, b := range t.book.Below(a.Account) {
+		t.walk(b, depth+1, visit)
+	}
+}
+
+func (t *tables) top() *accounting.Association {
+	return t.book.Assoc(accounting.RootAccount, "", "")
+}
+
+func (t *tables) assocs() {
+	t.fields("cluster account user partition share priority grpjobs grptres grpsubmit maxjobs maxtres maxsubmit maxwall qos defaultqos depth parentname defaccount adminlevel")
+	t.walk(t.top(), 0, func(a *accounting.Association, depth int) {
+		l := &a.Limits
+		def, admin := "", ""
+		if u := t.book.User(a.User); u != nil {
+			def, admin = u.Default, adminLevel(u.Admin)
+		}
+		t.row(t.cluster, a.Account, a.User, a.Partition, shares(a), bound(a.Priority), bound(l.GrpJobs), amounts(l.GrpTRES), bound(l.GrpSubmit),
+			bound(l.MaxJobs), amounts(l.MaxTRES), bound(l.MaxSubmit), wall(l.MaxWall), strings.Join(t.book.Allowed(a), ","), a.Default, strconv.Itoa(depth), a.Parent, def, admin)
+	})
+}
+
+func (t *tables) qos() {
+	t.fields("name priority gracetime preemptmode usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres description")
+	for _, q := range t.book.QOS {
+		flags := ""
+		if q.DenyOnLimit {
+			flags = "DenyOnLimit"
+		}
+		l := &q.Limits
+		t.row(q.Name, strconv.Itoa(int(q.Priority)), "00:00:00", "cluster", "1.000000", flags, amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
+			amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), amounts(q.MinTRES), q.Description)
+	}
+}
+
+func (t *tables) clusters(core service.Core) {
+	t.fields("cluster controlhost controlport share qos defaultqos")
+	host, port := "", ""
+	for _, c := range core.Controllers() {
+		if c.Leader {
+			host, port, _ = strings.Cut(c.Address, ":")
+		}
+	}
+	top := t.top()
+	if top == nil {
+		top = &accounting.Association{Shares: 1}
+	}
+	t.row(t.cluster, host, port, shares(top), strings.Join(t.book.Allowed(top), ","), top.Default)
+}
+
+func (t *tables) tres() {
+	t.fields("type name id")
+	for i, name := range []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"} {
+		family, kind, _ := strings.Cut(name, "/")
+		t.row(family, kind, strconv.Itoa(i+1))
+	}
+	var kinds []string
+	for n := range t.root.Nodes() {
+		for _, d := range n.Gres.Devices {
+			kinds = append(kinds, d.Name)
+		}
+		for _, c := range n.Gres.Counts {
+			kinds = append(kinds, c.Name)
+		}
+	}
+	slices.Sort(kinds)
+	id := 1001
+	for _, name := range slices.Compact(kinds) {
+		t.row("gres", name, strconv.Itoa(id))
+		id++
+	}
+	for _, l := range t.root.Cluster().Licenses {
+		t.row("license", l.Name, strconv.Itoa(id))
+		id++
+	}
+}
+
+// shares are the raw and the normal shares of the tree. Use is not gathered yet, so
+// its columns are left to the command, which says so.
+func (t *tables) shares() {
+	t.fields("account user partition rawshares normshares depth parentname")
+	t.walk(t.top(), 0, func(a *accounting.Association, depth int) {
+		raw, norm := shares(a), "0.000000"
+		if depth == 0 {
+			raw = ""
+		} else {
+			norm = t.norm(a)
+		}
+		t.row(a.Account, a.User, a.Partition, raw, norm, strconv.Itoa(depth), a.Parent)
+	})
+}
+
+// norm is the part of its level that an association has: its shares by those of
+// all right below the same account, with six decimals.
+func (t *tables) norm(a *accounting.Association) string {
+	up := a.Parent
+	if a.User != "" {
+		up = a.Account
+	}
+	sum := uint64(0)
+	for _, b := range t.book.Below(up) {
+		if b.Shares != accounting.SharesOfParent {
+			sum += uint64(b.Shares)
+		}
+	}
+	if sum == 0 || a.Shares == accounting.SharesOfParent {
+		return "0.000000"
+	}
+	const scale = 1_000_000
+	n := (uint64(a.Shares)*scale + sum/2) / sum
+	return fmt.Sprintf("%d.%06d", n/scale, n%scale)
+}
+
+// priorities are the waiting jobs with the parts of their priority, of one user
+// or, below 0, of all.
+func (t *tables) priorities(now job.Time, only int64) {
+	t.fields("jobid partition user account priority site age assoc fairshare jobsize partitionprio qosname qos nice nage nassoc nfairshare njobsize npartition nqos")
+	ranker := service.Ranker(t.root)
+	if ranker == nil {
+		return
+	}
+	for j := range t.root.Waiting() {
+		if only >= 0 && int64(j.Owner.UID) != only || j.Held.Is() || j.Times.Eligible == 0 || j.Times.Eligible > now {
+			continue
+		}
+		f := ranker.Rank(j, now).Factors
+		w := ranker.Weights
+		part := func(factor uint64, weight uint32) string {
+			return strconv.FormatUint(factor*uint64(weight)/sched.One, 10)
+		}
+		t.row(jobLabel(j), strings.Join(j.Request.Partitions, ","), j.Owner.User, j.Account, strconv.Itoa(int(j.Priority)), strconv.Itoa(int(j.Request.SitePriority)),
+			part(f.Age, w.Age), part(f.Assoc, w.Assoc), part(f.FairShare, w.FairShare), part(f.JobSize, w.JobSize), part(f.Partition, w.Partition),
+			j.QOS, part(f.QOS, w.QOS), strconv.Itoa(int(j.Request.Nice)),
+			decimal(f.Age), decimal(f.Assoc), decimal(f.FairShare), decimal(f.JobSize), decimal(f.Partition), decimal(f.QOS))
+	}
+}
+
+// jobLabel is the job's number, with the task for one of an array.
+func jobLabel(j *job.Job) string {
+	if j.Array.JobID != 0 && j.Array.Task != job.NoTask {
+		return fmt.Sprintf("%d_%d", j.Array.JobID, j.Array.Task)
+	}
+	return strconv.Itoa(int(j.ID))
+}
+
+// decimal is a factor with seven decimals, as sprio prints it.
+func decimal(n uint64) string { return fmt.Sprintf("%d.%06d0", n/sched.One, n%sched.One) }
+
+func (t *tables) weights() {
+	t.fields("site age assoc fairshare jobsize partitionprio qos")
+	p := &t.root.Cluster().Policy.Priority
+	n := func(w uint32) string { return strconv.FormatUint(uint64(w), 10) }
+	t.row("1", n(p.Age), n(p.Assoc), n(p.FairShare), n(p.JobSize), n(p.Partition), n(p.QOS))
+}
+
+func shares(a *accounting.Association) string {
+	if a.Shares == accounting.SharesOfParent {
+		return "parent"
+	}
+	return strconv.FormatUint(uint64(a.Shares), 10)
+}
+
+func bound(b accounting.Bound) string {
+	if n, ok := b.Get(); ok {
+		return strconv.FormatUint(n, 10)
+	}
+	return ""
+}
+
+func wall(b accounting.Bound) string {
+	n, ok := b.Get()
+	if !ok {
+		return ""
+	}
+	return string(slurm.AppendLimit(nil, job.Minutes(n)))
+}
+
+// amounts prints a list of resources in Slurm's order.
+func amounts(l accounting.Amounts) string {
+	var out []string
+	add := func(a accounting.Amount) {
+		text := strconv.FormatUint(a.Count, 10)
+		if a.Name == "mem" {
+			text = slurm.Size(a.Count, slurm.Mega)
+		}
+		out = append(out, a.Name+"="+text)
+	}
+	first := []string{"cpu", "mem", "node", "billing"}
+	for _, name := range first {
+		if n, ok := l.Get(name); ok {
+			add(accounting.Amount{Name: name, Count: n})
+		}
+	}
+	for _, a := range l {
+		if !slices.Contains(first, a.Name) {
+			add(a)
+		}
+	}
+	return strings.Join(out, ",")
+}
