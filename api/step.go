@@ -75,6 +75,8 @@ type StepRequest struct {
 	Overcommit   bool
 	Immediate    bool // refuse instead of waiting
 	Hidden       bool // no step of its own in the records: sbcast
+	Attach       bool // no step at all: look at the output of Step
+	Step         job.StepID
 }
 
 // Code implements wire.Message.
@@ -97,6 +99,8 @@ func (r *StepRequest) Code(w *wire.Coder) {
 	w.Bool(16, &r.Overcommit)
 	w.Bool(17, &r.Immediate)
 	w.Bool(18, &r.Hidden)
+	w.Bool(19, &r.Attach)
+	wire.Uint(w, 20, &r.Step)
 }
 
 // StepReply is a step that may be launched, as a Grant in the bytes that a

@@ -78,6 +78,7 @@ type Node struct {
 	attempts map[shepherd.Key]*attempt
 	tasks    map[shepherd.Key]*task    // of steps
 	awaited  map[shepherd.Key][]func() // steps that came before their job
+	shows    *shows                    // steps that run, for sattach
 	reports  map[uint64]*pb.Report     // on disk, not acknowledged
 	done     *recent                   // attempts that ended lately: never started again
 	client   *shepherd.Client
@@ -136,7 +137,7 @@ func open(cfg Config) (*Node, error) {
 	n := &Node{
 		cfg: cfg, log: cfg.Log, boot: cfg.BootID, started: time.Now(), blobs: newBlobs(), names: nss.New(),
 		procs: &procs{socket: cfg.Socket}, todo: make(chan func(), 256), workers: make(chan struct{}, maxWorkers),
-		attempts: map[shepherd.Key]*attempt{}, tasks: map[shepherd.Key]*task{}, awaited: map[shepherd.Key][]func(){}, reports: map[uint64]*pb.Report{}, done: newRecent(),
+		attempts: map[shepherd.Key]*attempt{}, tasks: map[shepherd.Key]*task{}, awaited: map[shepherd.Key][]func(){}, shows: newShows(), reports: map[uint64]*pb.Report{}, done: newRecent(),
 		killWait: 30 * time.Second, sampling: 30 * time.Second,
 	}
 	n.setBeat(5 * time.Second)

@@ -57,7 +57,8 @@ type step struct {
 	box    box
 	dir    string
 	tasks  []*task
-	send   func(*api.StepEvent)
+	viewers
+	send func(*api.StepEvent)
 }
 
 // Step implements pb.NodeServer.
@@ -73,11 +74,15 @@ func (s *stepServer) Step(stream pb.Node_StepServer) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
+	if st.grant.Attach {
+		return s.attach(stream, st.grant)
+	}
 	var sending sync.Mutex
 	st.send = func(e *api.StepEvent) {
 		sending.Lock()
 		defer sending.Unlock()
 		e.Node = st.number
+		st.show(e)
 		if ctx.Err() == nil && stream.Send(&pb.StepDown{Event: wire.Encode(nil, e)}) != nil {
 			cancel()
 		}
@@ -174,6 +179,8 @@ func (st *step) run(ctx, daemon context.Context, stream pb.Node_StepServer) {
 	}
 	defer os.RemoveAll(st.dir)
 	n := st.node
+	n.shows.add(st)
+	defer n.shows.remove(st)
 	n.do(daemon, func() {
 		for _, t := range st.tasks {
 			n.tasks[t.key] = t

@@ -27,7 +27,7 @@ type task struct {
 	told     bool           // started is among them; the loop's
 	pid      int
 	ready    chan struct{} // closed when the task has its ends of the pipes, or never will
-	in       *os.File // our ends of its pipes; nil if it has a file instead
+	in       *os.File      // our ends of its pipes; nil if it has a file instead
 	out, err *os.File
 	terminal *os.File // instead of all three
 	slave    string

@@ -43,6 +43,12 @@ func lookup(name string) func(*invocation) int {
 		return srun
 	case "salloc":
 		return salloc
+	case "sattach":
+		return sattach
+	case "sbcast":
+		return sbcast
+	case "sstat":
+		return sstat
 	}
 	return lookupListing(name)
 }

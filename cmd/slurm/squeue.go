@@ -227,10 +227,11 @@ func (o *queueOptions) setJobs(in *invocation, list string) (int, bool) {
 
 // setSteps takes a list of steps, which all have to name one.
 func (o *queueOptions) setSteps(in *invocation, list string) (int, bool) {
+	before := len(o.query.Jobs)
 	if code, stop := o.setJobs(in, list); stop {
 		return code, stop
 	}
-	for i := range o.query.Jobs {
+	for i := before; i < len(o.query.Jobs); i++ {
 		if r := &o.query.Jobs[i]; !r.HasStep {
 			return in.fail("Invalid job_step id: %d.??", r.ID)
 		}
@@ -306,12 +307,15 @@ func (o *queueOptions) finish(in *invocation, rest []string) (int, bool) {
 		fmt.Fprintf(in.stderr, "%s: fatal: Options -o(--format) and -l(--long) are mutually exclusive. Please remove one and retry.\n", in.name)
 		return 1, true
 	}
-	if len(rest) > 0 && (o.jobsGiven || o.steps) {
-		set := o.setJobs
-		if o.steps {
-			set = o.setSteps
+	// The values of -j and -s may stand apart; those of -j come first.
+	for _, apart := range []struct {
+		given bool
+		set   func(*invocation, string) (int, bool)
+	}{{o.jobsGiven, o.setJobs}, {o.steps, o.setSteps}} {
+		if !apart.given || len(rest) == 0 {
+			continue
 		}
-		if code, stop := set(in, rest[0]); stop {
+		if code, stop := apart.set(in, rest[0]); stop {
 			return code, stop
 		}
 		rest = rest[1:]

@@ -42,6 +42,9 @@ func createStep(ctx context.Context, core service.Core, r *service.Request) erro
 		if err != nil {
 			return err
 		}
+		if req.Attach {
+			return attach(core, r, root, j, req.Step)
+		}
 		plan, busy, err := layOut(root, j, &req)
 		switch {
 		case err != nil:
@@ -96,7 +99,7 @@ func beginStep(ctx context.Context, core service.Core, r *service.Request, j *jo
 // grant signs what the step may do and answers the call with it.
 func grant(core service.Core, r *service.Request, root *state.Root, j *job.Job, p *stepPlan, id job.StepID) error {
 	g := &api.Grant{Cluster: root.Cluster().Name, Job: j.ID, Attempt: j.Attempt, Step: id, UID: j.Owner.UID,
-		Expires: core.Now() + grantTime, Hidden: p.req.Hidden}
+		Expires: core.Now() + grantTime, Hidden: p.req.Hidden, Attach: p.req.Attach}
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		address, err := nodeAddress(root, n.share)
@@ -114,6 +117,25 @@ func grant(core service.Core, r *service.Request, root *state.Root, j *job.Job, 
 		return api.Errorf(api.ErrInternal, "signing the grant of step %d.%d: %v", j.ID, id, err)
 	}
 	return send(r, reply)
+}
+
+// attach signs a grant to look at the output of a running step.
+func attach(core service.Core, r *service.Request, root *state.Root, j *job.Job, id job.StepID) error {
+	at := slices.IndexFunc(j.Steps, func(s job.Step) bool { return s.ID == id && s.Active() })
+	if at < 0 {
+		return &api.Error{Kind: api.ErrNotFound, Text: "Job/step already completing or completed"}
+	}
+	p := &stepPlan{req: &api.StepRequest{Attach: true}}
+	for i, n := range j.Steps[at].Nodes {
+		share := j.Alloc.OnNode(n)
+		if share < 0 {
+			continue
+		}
+		// Which ranks they are does not matter, only how many.
+		node := stepNode{share: &j.Alloc.Nodes[share], ranks: make([]uint32, j.Steps[at].Parts[i].Tasks)}
+		p.nodes = append(p.nodes, node)
+	}
+	return grant(core, r, root, j, p, id)
 }
 
 // nodeAddress is where the daemon of a node serves steps: the last of the

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/api/slurm/format"
+	"muster/job"
+)
+
+// sstatDefault are the fields that sstat shows by itself.
+const sstatDefault = "JobID,MaxVMSize,MaxVMSizeNode,AveVMSize,MaxRSS,MaxRSSNode,AveRSS,MaxPages,MaxPagesNode,AvePages,AveCPU,NTasks," +
+	"MaxDiskRead,AveDiskRead,MaxDiskWrite,AveDiskWrite"
+
+func sstatFlags() []slurm.Flag {
+	const r, n = slurm.RequiredArg, slurm.NoArg
+	return []slurm.Flag{
+		{Name: "allsteps", Short: 'a', Arg: n}, {Name: "fields", Arg: r}, {Name: "format", Short: 'o', Arg: r}, {Name: "help", Short: 'h', Arg: n},
+		{Name: "helpformat", Short: 'e', Arg: n}, {Name: "jobs", Short: 'j', Arg: r}, {Name: "noheader", Short: 'n', Arg: n},
+		{Name: "parsable", Short: 'p', Arg: n}, {Name: "parsable2", Short: 'P', Arg: n}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n},
+		{Name: "version", Short: 'V', Arg: n}, {Name: "noconvert", Arg: n},
+	}
+}
+
+// sstat shows what running steps use: sstat(1).
+func sstat(in *invocation) int {
+	given, rest, ok, code := in.options(sstatFlags(), 1)
+	if !ok {
+		return code
+	}
+	table := format.AcctTable{Delimiter: "|"}
+	fields, jobs, noHeader, all := sstatDefault, strings.Join(rest, ","), false, false
+	for _, g := range given {
+		switch g.Flag.Name {
+		case "format", "fields":
+			fields = g.Value
+		case "jobs":
+			jobs = g.Value
+		case "noheader":
+			noHeader = true
+		case "allsteps":
+			all = true
+		case "parsable":
+			table.Parsable = format.DelimiterAfter
+		case "parsable2":
+			table.Parsable = format.DelimiterBetween
+		case "helpformat":
+			in.stdout.Write(format.AcctHelp())
+			return 0
+		case "help", "usage":
+			printFlags(in, "sstat [OPTIONS...] -j job[.step]", sstatFlags())
+			return 0
+		case "version":
+			return printVersion(in)
+		}
+	}
+	if jobs == "" {
+		in.errorf("You didn't give me any jobs to stat.")
+		return 1
+	}
+	var err error
+	if table.Columns, err = format.AcctColumns(fields); err != nil {
+		in.errorf("%v", err)
+		return 1
+	}
+	return in.statSteps(&table, jobs, noHeader, all)
+}
+
+// statSteps prints the running steps of some jobs. Without a step's number it
+// is the step that began first, unless all are asked for.
+func (in *invocation) statSteps(table *format.AcctTable, jobs string, noHeader, all bool) int {
+	q := &api.JobQuery{Fields: api.JobAll &^ api.JobPlanned, States: 1<<job.Running | 1<<job.Suspended}
+	for _, word := range strings.Split(jobs, ",") {
+		refs, err := slurm.ParseJobRefs(word)
+		if err != nil {
+			in.errorf("Bad job/step specified: %s", word)
+			return 1
+		}
+		q.Jobs = append(q.Jobs, refs...)
+	}
+	var list api.JobList
+	if code := in.ask("slurm_job_step_stat", api.MethodJobs, q, &list); code != 0 {
+		return code
+	}
+	x := in.context(list.Now, list.Cluster, false)
+	var buf []byte
+	if !noHeader {
+		buf = table.AppendHead(buf)
+	}
+	shown := 0
+	for i := range list.Jobs {
+		r := &list.Jobs[i]
+		for _, s := range format.Steps(r) {
+			if !s.Active() || !wantsStep(q.Jobs, r, s.ID, all) {
+				continue
+			}
+			buf = table.AppendRow(buf, x, &format.AcctRow{Job: r, Step: &s})
+			shown++
+			if !all && !namesStep(q.Jobs, r) {
+				break
+			}
+		}
+	}
+	in.stdout.Write(buf)
+	if shown == 0 {
+		fmt.Fprintf(in.stderr, "sstat: error: couldn't get steps for job %s\n", jobs)
+		return 1
+	}
+	return 0
+}
+
+// wantsStep tells whether a step is one of those that were named.
+func wantsStep(refs []api.JobRef, r *api.JobRecord, id job.StepID, all bool) bool {
+	for i := range refs {
+		if !refers(&refs[i], r) {
+			continue
+		}
+		switch {
+		case refs[i].HasStep && refs[i].Step == id, all:
+			return true
+		case !refs[i].HasStep && id < job.InteractiveStep:
+			return true
+		}
+	}
+	return false
+}
+
+// namesStep tells whether a step of the job was named.
+func namesStep(refs []api.JobRef, r *api.JobRecord) bool {
+	for i := range refs {
+		if refs[i].HasStep && refers(&refs[i], r) {
+			return true
+		}
+	}
+	return false
+}
