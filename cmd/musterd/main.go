@@ -63,9 +63,9 @@ func runCtld(ctx context.Context, args []string) error {
 	f.StringVar(&cfg.Web, "web", "", "host:port of /livez, /readyz and /metrics (default: none)")
 	f.BoolVar(&cfg.RootFromAnywhere, "allow-root", false,
 		"believe login and compute hosts when root calls: for throw-away clusters only")
-	f.DurationVar(&cfg.Timing.Heartbeat, "heartbeat", 0, "silence of the leader before a vote, at random up to twice it (default 700ms)")
-	f.DurationVar(&cfg.Timing.Election, "election", 0, "how long a candidate waits for votes (default 700ms)")
-	f.DurationVar(&cfg.Timing.Lease, "lease", 0, "a leader that reaches no majority for so long steps down (default 500ms)")
+	f.DurationVar(&cfg.Timing.Heartbeat, "heartbeat", 0, "silence of the leader before a vote, at random up to twice it (default 400ms)")
+	f.DurationVar(&cfg.Timing.Election, "election", 0, "how long a candidate waits for votes (default 400ms)")
+	f.DurationVar(&cfg.Timing.Lease, "lease", 0, "a leader that reaches no majority for so long steps down (default 400ms)")
 	f.Uint64Var(&cfg.Timing.SnapshotCommands, "snapshot-commands", 0, "commands after which a snapshot is taken (default 200000)")
 	f.TextVar(&level, "log", slog.LevelInfo, "least level of log lines: debug, info, warn or error")
 	if err := parse(f, args, "name", "data", "certs"); err != nil {

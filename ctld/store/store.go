@@ -59,12 +59,14 @@ type Timing struct {
 	SnapshotCommands uint64
 }
 
-// Defaults: a new leader within about a second of the old one's death, while a
-// controller that gets no processor for half a second keeps its lead.
+// Defaults: a new leader within about a second of the old one's death. A follower
+// refuses its vote as long as it believes in the old leader, so two of them have to
+// lose patience, and a candidate that was refused waits once more. A controller
+// that gets no processor for a third of a second keeps its lead.
 const (
-	defaultHeartbeat        = 700 * time.Millisecond
-	defaultElection         = 700 * time.Millisecond
-	defaultLease            = 500 * time.Millisecond
+	defaultHeartbeat        = 400 * time.Millisecond
+	defaultElection         = 400 * time.Millisecond
+	defaultLease            = 400 * time.Millisecond
 	defaultSnapshotBytes    = 64 << 20
 	defaultSnapshotCommands = 200_000
 )
