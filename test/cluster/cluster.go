@@ -5,6 +5,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -159,4 +160,41 @@ func (c *Cluster) Good(dir, name string, args ...string) string {
 		c.t.Fatalf("%s %s: exit code %d\n%s%s", name, strings.Join(args, " "), o.Code, o.Stdout, o.Stderr)
 	}
 	return o.Stdout
+}
+
+// PID is the process id of a daemon: a controller ("c1") or a node's ("n1").
+func (c *Cluster) PID(name string) int {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.Dir, "dev.json"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var state struct {
+		Daemons []struct {
+			Name string
+			PID  int
+		}
+	}
+	if err := json.Unmarshal(text, &state); err != nil {
+		c.t.Fatalf("dev.json: %v", err)
+	}
+	for _, d := range state.Daemons {
+		if d.Name == name {
+			return d.PID
+		}
+	}
+	c.t.Fatalf("dev.json has no daemon %s", name)
+	return 0
+}
+
+// Leader is the name of the controller that leads.
+func (c *Cluster) Leader() string {
+	c.t.Helper()
+	out := c.Good(c.Dir, "scontrol", "ping")
+	_, rest, ok := strings.Cut(out, "(primary) at ")
+	name, _, _ := strings.Cut(rest, " ")
+	if !ok || name == "" {
+		c.t.Fatalf("scontrol ping names no leader:\n%s", out)
+	}
+	return name
 }

@@ -6,7 +6,6 @@ package survive
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -80,7 +79,10 @@ func TestNothingIsLostWhenDaemonsAreKilled(t *testing.T) {
 // quarrel kills parts of the cluster as the proof grows: each kill comes when a
 // further part of the jobs has run, so the queue is never empty meanwhile.
 func quarrel(t *testing.T, c *cluster.Cluster, proof string, n int) {
-	kills := []struct{ name string; what, back []string }{
+	kills := []struct {
+		name       string
+		what, back []string
+	}{
 		{"the leader", []string{"ctld/leader"}, []string{""}},
 		{"a node daemon", []string{"noded/n2"}, []string{"noded/n2"}},
 		{"a follower", []string{"ctld/2"}, []string{"ctld/2"}},
@@ -153,6 +155,52 @@ type attempt struct{ start, end int64 }
 // compare holds what the jobs wrote against what was acknowledged and against
 // the accounting records.
 func compare(t *testing.T, c *cluster.Cluster, dir, proof string, ids []string) {
+	t.Helper()
+	seen := attempts(t, proof)
+	unique := map[string]bool{}
+	for _, id := range ids {
+		if unique[id] {
+			t.Errorf("id %s was acknowledged twice", id)
+		}
+		unique[id] = true
+		if !finished(seen[id]) {
+			t.Errorf("job %s was acknowledged but never ran to its end", id)
+		}
+		overlaps(t, id, seen[id])
+	}
+	states := accounts(c, dir)
+	for _, id := range ids {
+		if len(states[id]) != 1 || states[id][0] != "COMPLETED" {
+			t.Errorf("accounting has job %s as %q, want COMPLETED once", id, states[id])
+		}
+	}
+	healthy(t, c, dir)
+	t.Logf("%d jobs acknowledged, %d seen to run, %d lines", len(ids), len(seen), len(lines(t, proof)))
+}
+
+// healthy fails the test if a node was taken out of service.
+func healthy(t *testing.T, c *cluster.Cluster, dir string) {
+	t.Helper()
+	if down := strings.TrimSpace(c.Good(dir, "sinfo", "-h", "-N", "-t", "down,drain,fail", "-o", "%N %T")); down != "" {
+		t.Errorf("nodes were marked down: %s", down)
+	}
+}
+
+// accounts reads the states in which the accounting has each job.
+func accounts(c *cluster.Cluster, dir string, more ...string) map[string][]string {
+	states := map[string][]string{}
+	args := append([]string{"-X", "-n", "-P", "-a", "-S", "1970-01-01", "-o", "JobID,State"}, more...)
+	for _, l := range strings.Split(c.Good(dir, "sacct", args...), "\n") {
+		if id, state, ok := strings.Cut(l, "|"); ok {
+			states[id] = append(states[id], state)
+		}
+	}
+	return states
+}
+
+// attempts reads the proof: what each job wrote, by job and attempt.
+func attempts(t *testing.T, proof string) map[string]map[string]*attempt {
+	t.Helper()
 	seen := map[string]map[string]*attempt{}
 	for _, l := range lines(t, proof) {
 		f := strings.Fields(l)
@@ -179,32 +227,7 @@ func compare(t *testing.T, c *cluster.Cluster, dir, proof string, ids []string) 
 			a.end = ns
 		}
 	}
-	unique := map[string]bool{}
-	for _, id := range ids {
-		if unique[id] {
-			t.Errorf("id %s was acknowledged twice", id)
-		}
-		unique[id] = true
-		if !finished(seen[id]) {
-			t.Errorf("job %s was acknowledged but never ran to its end", id)
-		}
-		overlaps(t, id, seen[id])
-	}
-	states := map[string]string{}
-	for _, l := range strings.Split(c.Good(dir, "sacct", "-X", "-n", "-P", "-a", "-S", "1970-01-01", "-o", "JobID,State"), "\n") {
-		if id, state, ok := strings.Cut(l, "|"); ok {
-			states[id] = state
-		}
-	}
-	for _, id := range ids {
-		if states[id] != "COMPLETED" {
-			t.Errorf("accounting has job %s as %q, want COMPLETED", id, states[id])
-		}
-	}
-	if down := strings.TrimSpace(c.Good(dir, "sinfo", "-h", "-N", "-t", "down,drain,fail", "-o", "%N %T")); down != "" {
-		t.Errorf("nodes were marked down: %s", down)
-	}
-	t.Logf("%d jobs acknowledged, %d seen to run, %s", len(ids), len(seen), fmt.Sprintf("%d lines", len(lines(t, proof))))
+	return seen
 }
 
 func finished(attempts map[string]*attempt) bool {
