@@ -37,7 +37,7 @@ else
 		pid=${exe#/proc/} pid=${pid%/exe}
 		case $(readlink "$exe" || true) in
 		"$dir/bin/muster-shepherd") BENCH_PIDS=$BENCH_PIDS,shepherd-$pid:$pid ;;
-		"$dir/bin/musterd") BENCH_PIDS=$BENCH_PIDS,$(tr '\0' '-' <"/proc/$pid/cmdline" | sed 's/^[^-]*-//;s/---certs.*//;s/---name//'):$pid ;;
+		"$dir/bin/musterd") BENCH_PIDS=$BENCH_PIDS,$(tr '\0' ' ' <"/proc/$pid/cmdline" | sed 's/^[^ ]* \([a-z]*\) --name \([^ ]*\) .*/\1-\2/'):$pid ;;
 		esac
 	done
 	BENCH_PIDS=${BENCH_PIDS#,}
