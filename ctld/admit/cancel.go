@@ -193,7 +193,7 @@ func (c *canceller) end(ctx context.Context) error {
 	cmd := &state.End{To: job.Cancelled}
 	for _, d := range c.doomed {
 		if d.step != nil && *d.step != job.BatchStep {
-			c.reply.Jobs[d.at].Failure = slurm.TextNotSupported
+			c.endStep(ctx, d)
 			continue
 		}
 		cmd.Targets = append(cmd.Targets, d.target.state)
@@ -210,6 +210,22 @@ func (c *canceller) end(ctx context.Context) error {
 	}
 	c.skipped(result)
 	return nil
+}
+
+// endStep kills the tasks of one step; its srun then reports its end.
+func (c *canceller) endStep(ctx context.Context, d doomed) {
+	const sigkill = 9
+	line := &c.reply.Jobs[d.at]
+	for _, j := range d.target.records {
+		running := slices.ContainsFunc(j.Steps, func(s job.Step) bool { return s.ID == *d.step && s.Active() })
+		if !j.State.Active() || !running {
+			line.Failure = slurm.TextFinished
+			continue
+		}
+		if err := c.core.Signal(ctx, service.Signal{Job: j.ID, Number: sigkill, Step: d.step}); err != nil {
+			line.Failure = err.Error()
+		}
+	}
 }
 
 // skipped writes what the state refused into the reply.

@@ -109,6 +109,9 @@ func (c *conn) runStep(ctx context.Context, payload []byte) error {
 	}
 	receiving.Wait()
 	gone := ctx.Err() != nil
+	if gone { // the nodes have killed the tasks
+		r.end.ExitCode, r.end.Signal = 0, 9
+	}
 	r.finish()
 	if gone {
 		return io.ErrUnexpectedEOF
