@@ -254,8 +254,13 @@ func (n *Node) signal(s *pb.Signal) *pb.SignalDone {
 	return done
 }
 
-// suspend stops all processes of an attempt, or lets them go on.
+// suspend stops all processes of an attempt, or lets them go on. One that has not
+// begun, as far as is known here, is stopped when it has.
 func (n *Node) suspend(a *attempt, on bool) {
+	if a.state == preparing || a.state == starting {
+		a.suspended = on
+		return
+	}
 	if a.suspended == on || a.state != running || a.ending != nil {
 		return
 	}

@@ -316,6 +316,10 @@ func (n *Node) running(ctx context.Context, r shepherd.Running) {
 		return
 	}
 	n.armLimit(ctx, a, a.launch.EndMs)
+	if a.suspended {
+		a.suspended = false
+		n.suspend(a, true)
+	}
 	n.arrived(a.key)
 }
 
