@@ -39,4 +39,8 @@ trap finish EXIT INT TERM
 
 "$dir/bin/muster" dev up --dir "$dir/c" --conf "$here/cluster.toml"
 eval "$("$dir/bin/muster" dev env --dir "$dir/c")"
+# The suite expects alice in phys and bob in bio.
+"$dir/bin/sacctmgr" -i -Q add account phys bio
+"$dir/bin/sacctmgr" -i -Q add user alice account=phys
+"$dir/bin/sacctmgr" -i -Q add user bob account=bio
 "$CONFORMANCE_DIR/run" --bin "$dir/bin" "$@"
