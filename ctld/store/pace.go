@@ -7,9 +7,9 @@ import "time"
 // kept apart: those that somebody waits for a little, those of the controllers
 // and nodes themselves more. One that comes alone goes at once.
 const (
-	userStep  = 5 * time.Millisecond // mean time between two entries while many come
+	userStep  = 5 * time.Millisecond  // mean time between two entries while many come
 	ownStep   = 10 * time.Millisecond // the same if none has a user's command
-	paceBurst = 8                    // entries that may follow each other at once after a rest
+	paceBurst = 8                     // entries that may follow each other at once after a rest
 )
 
 // bucket has room for paceBurst entries and fills by one in each step. The zero
