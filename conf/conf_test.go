@@ -164,8 +164,8 @@ func TestAllProblemsAtOnce(t *testing.T) {
 
 // A key that nothing acts on yet is never passed over in silence.
 func TestWarnings(t *testing.T) {
-	f := parse(t, small+"[policy]\nenforce = [\"limits\"]\n[priority]\nage = 5\n")
-	if len(f.Warnings) != 2 || f.Warnings[0].Line != 6 || f.Warnings[1].Line != 8 || !strings.Contains(f.Warnings[0].Text, "enforce in [policy] is kept and shown") {
+	f := parse(t, small+"[policy]\nsched_interval = \"2s\"\n[priority]\nhalf_life = \"1d\"\n")
+	if len(f.Warnings) != 2 || f.Warnings[0].Line != 6 || f.Warnings[1].Line != 8 || !strings.Contains(f.Warnings[0].Text, "sched_interval in [policy] is kept and shown") {
 		t.Errorf("got %+v", f.Warnings)
 	}
 	if f := parse(t, small); len(f.Warnings) != 0 {

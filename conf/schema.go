@@ -59,7 +59,7 @@ type partitionTable struct {
 	MaxNodes      uint32     `toml:"max_nodes" default:"0" doc:"Most nodes of a job; 0 is no limit."`
 	MinNodes      uint32     `toml:"min_nodes" default:"0" doc:"Fewest nodes of a job."`
 	PriorityTier  uint16     `toml:"priority_tier" default:"1" doc:"Partitions of a higher tier are looked at first."`
-	JobFactor     uint16     `toml:"priority_job_factor" default:"1" doc:"The partition's factor in the multifactor priority." later:"priorities by factors"`
+	JobFactor     uint16     `toml:"priority_job_factor" default:"1" doc:"The partition's factor in the multifactor priority."`
 	DefMemPerCPU  megabytes  `toml:"def_mem_per_cpu" default:"0" doc:"As in [policy], for this partition."`
 	DefMemPerNode megabytes  `toml:"def_mem_per_node" default:"0" doc:"As in [policy], for this partition."`
 	MaxMemPerCPU  megabytes  `toml:"max_mem_per_cpu" default:"0" doc:"As in [policy], for this partition."`
@@ -110,23 +110,23 @@ type policyTable struct {
 	Requeue       bool      `toml:"requeue" default:"true" doc:"Batch jobs may be requeued, if they do not say otherwise (JobRequeue)."`
 	AllocCores    bool      `toml:"allocate_cores" default:"true" doc:"Jobs get whole cores; with false, single hardware threads."`
 	TrackMemory   bool      `toml:"track_memory" default:"true" doc:"Memory is given out like CPUs; with false, jobs share it."`
-	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)." later:"accounting"`
+	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)."`
 	Propagate     []string  `toml:"propagate_except" doc:"Resource limits of the submitting shell that are not carried to the job, such as MEMLOCK (PropagateResourceLimitsExcept)."`
 	PrivateData   []string  `toml:"private_data" doc:"What users do not see of each other: jobs, usage, accounts, users, nodes, partitions, reservations (PrivateData)."`
 	SchedInterval millis    `toml:"sched_interval" default:"1s" doc:"Longest time between two looks of the scheduler at the queue; it also looks whenever something changed." later:"a scheduler that also works by the clock"`
 }
 
 type priorityTable struct {
-	Multifactor bool     `toml:"multifactor" default:"true" doc:"Order by the factors below; with false, by time of submission." later:"priorities by factors"`
-	Age         uint32   `toml:"age" default:"0" doc:"Weight of the time a job waits (PriorityWeightAge)." later:"priorities by factors"`
-	FairShare   uint32   `toml:"fair_share" default:"0" doc:"Weight of fair share (PriorityWeightFairshare)." later:"priorities by factors"`
-	JobSize     uint32   `toml:"job_size" default:"0" doc:"Weight of the job's size (PriorityWeightJobSize)." later:"priorities by factors"`
-	Partition   uint32   `toml:"partition" default:"0" doc:"Weight of the partition's priority_job_factor (PriorityWeightPartition)." later:"priorities by factors"`
-	QOS         uint32   `toml:"qos" default:"0" doc:"Weight of the QOS (PriorityWeightQOS)." later:"priorities by factors"`
-	Assoc       uint32   `toml:"association" default:"0" doc:"Weight of the association (PriorityWeightAssoc)." later:"priorities by factors"`
-	MaxAge      seconds  `toml:"max_age" default:"7d" doc:"Waiting time from which the age counts in full (PriorityMaxAge)." later:"priorities by factors"`
-	FavorSmall  bool     `toml:"favor_small" default:"false" doc:"Small jobs have the higher size factor (PriorityFavorSmall)." later:"priorities by factors"`
-	HalfLife    seconds  `toml:"half_life" default:"7d" doc:"Time after which past use counts half (PriorityDecayHalfLife)." later:"priorities by factors"`
-	CalcPeriod  seconds  `toml:"calc_period" default:"5m" doc:"Time between two updates of use and priorities (PriorityCalcPeriod)." later:"priorities by factors"`
-	TRES        []string `toml:"tres" doc:"Weights of resources, such as cpu=1000 or gres/gpu=2.5 (PriorityWeightTRES)." later:"priorities by factors"`
+	Multifactor bool     `toml:"multifactor" default:"true" doc:"Order by the factors below; with false, by time of submission."`
+	Age         uint32   `toml:"age" default:"0" doc:"Weight of the time a job waits (PriorityWeightAge)."`
+	FairShare   uint32   `toml:"fair_share" default:"0" doc:"Weight of fair share (PriorityWeightFairshare). Past use is not gathered yet: whoever has an association has the whole of it."`
+	JobSize     uint32   `toml:"job_size" default:"0" doc:"Weight of the job's size (PriorityWeightJobSize)."`
+	Partition   uint32   `toml:"partition" default:"0" doc:"Weight of the partition's priority_job_factor (PriorityWeightPartition)."`
+	QOS         uint32   `toml:"qos" default:"0" doc:"Weight of the QOS (PriorityWeightQOS)."`
+	Assoc       uint32   `toml:"association" default:"0" doc:"Weight of the association (PriorityWeightAssoc)."`
+	MaxAge      seconds  `toml:"max_age" default:"7d" doc:"Waiting time from which the age counts in full (PriorityMaxAge)."`
+	FavorSmall  bool     `toml:"favor_small" default:"false" doc:"Small jobs have the higher size factor (PriorityFavorSmall)."`
+	HalfLife    seconds  `toml:"half_life" default:"7d" doc:"Time after which past use counts half (PriorityDecayHalfLife)." later:"gathered use"`
+	CalcPeriod  seconds  `toml:"calc_period" default:"5m" doc:"Time between two updates of use and priorities (PriorityCalcPeriod)."`
+	TRES        []string `toml:"tres" doc:"Weights of resources, such as cpu=1000 or gres/gpu=2.5 (PriorityWeightTRES)." later:"weights of resources"`
 }
