@@ -155,6 +155,7 @@ func (n *Node) told(a *attempt, r *pb.Report) {
 		n.client.Taken(a.key)
 	}
 	n.done.add(a.key)
+	n.shows.forget(a.key)
 	n.changed = true
 	delete(n.attempts, a.key)
 }

@@ -169,6 +169,12 @@ func (n *Node) arrived(k shepherd.Key) {
 // run runs the tasks until all have ended and all that they wrote is sent. When
 // ctx ends, srun is gone: the tasks are killed.
 func (st *step) run(ctx, daemon context.Context, stream pb.Node_StepServer) {
+	n := st.node
+	if !n.shows.add(st) {
+		st.send(&api.StepEvent{Lost: "this step was launched before"})
+		return
+	}
+	defer n.shows.remove(st)
 	if err := st.prepare(); err != nil {
 		for _, t := range st.tasks {
 			t.close()
@@ -178,9 +184,6 @@ func (st *step) run(ctx, daemon context.Context, stream pb.Node_StepServer) {
 		return
 	}
 	defer os.RemoveAll(st.dir)
-	n := st.node
-	n.shows.add(st)
-	defer n.shows.remove(st)
 	n.do(daemon, func() {
 		for _, t := range st.tasks {
 			n.tasks[t.key] = t

@@ -8,12 +8,14 @@ import (
 	"muster/api/pb"
 	"muster/internal/wire"
 	"muster/job"
+	"muster/noded/shepherd"
 )
 
 // shows are the steps that run here, for those who want to look at their output.
 type shows struct {
 	mu    sync.Mutex
 	steps map[showKey]*step
+	used  map[shepherd.Key]map[job.StepID]bool // by attempt: a grant launches once
 }
 
 type showKey struct {
@@ -22,12 +24,31 @@ type showKey struct {
 	step    job.StepID
 }
 
-func newShows() *shows { return &shows{steps: map[showKey]*step{}} }
+func newShows() *shows {
+	return &shows{steps: map[showKey]*step{}, used: map[shepherd.Key]map[job.StepID]bool{}}
+}
 
-func (g *shows) add(st *step) {
+// add notes a step that is about to run; false if it has run before.
+func (g *shows) add(st *step) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	k := shepherd.Key{Job: uint32(st.grant.Job), Attempt: st.grant.Attempt}
+	if g.used[k][st.grant.Step] {
+		return false
+	}
+	if g.used[k] == nil {
+		g.used[k] = map[job.StepID]bool{}
+	}
+	g.used[k][st.grant.Step] = true
 	g.steps[showKey{st.grant.Job, st.grant.Attempt, st.grant.Step}] = st
+	return true
+}
+
+// forget drops what is known of the steps of an attempt that is over.
+func (g *shows) forget(k shepherd.Key) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.used, k)
 }
 
 // remove takes a step away and lets its viewers go.

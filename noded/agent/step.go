@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"muster/api"
+	"muster/api/identity"
 	"muster/api/pb"
 	"muster/api/rpc"
 	"muster/internal/wire"
@@ -77,16 +78,20 @@ type stepRun struct {
 }
 
 // runStep relays a step between its client and the nodes, then tells the
-// controllers how it ended: step.run. The nodes check the grant; here it only
-// says where to connect to.
+// controllers how it ended: step.run. The nodes check the grant, too.
 func (c *conn) runStep(ctx context.Context, payload []byte) error {
 	var call api.Call
 	r := &stepRun{c: c, start: new(api.StepStart), grant: new(api.Grant)}
 	err := errors.Join(wire.Decode(payload, &call), wire.Decode(call.Body, r.start))
+	if err == nil { // a daemon of root's connects only where a controller says
+		err = c.agent.config.Identity.Verify(r.start.Grant, r.start.Signature, r.start.Certificate, identity.Controller)
+	}
 	if err == nil {
 		err = wire.Decode(r.start.Grant, r.grant)
 	}
 	switch {
+	case err == nil && r.grant.UID != c.caller.UID && c.caller.UID != 0:
+		return c.end(&api.End{Err: api.Errorf(api.ErrDenied, "Access/permission denied")})
 	case err != nil:
 		return c.end(&api.End{Err: api.Errorf(api.ErrInvalid, "malformed start of a step: %v", err)})
 	case len(r.grant.Nodes) == 0:
