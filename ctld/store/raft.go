@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -43,7 +44,12 @@ func (a addresses) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
 func (s *Store) openRaft() error {
 	log := raftLog{log: s.cfg.Log, name: "raft"}
 	path := filepath.Join(s.cfg.Dir, "raft.db")
-	var err error
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) { // known before there is a log, so that a crash in between changes nothing
+		if err := writeSynced(filepath.Join(s.cfg.Dir, newcomerFile), nil); err != nil {
+			return err
+		}
+	}
 	s.bolt, err = boltdb.New(boltdb.Options{Path: path, MsgpackUseNewTimeFormat: true,
 		BoltOptions: &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, Timeout: lockTimeout}})
 	if errors.Is(err, bbolt.ErrTimeout) {
