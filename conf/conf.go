@@ -77,6 +77,16 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// WarningLines are the warnings about a file as lines for people:
+// file:line: warning: text.
+func (f *File) WarningLines(name string) []string {
+	lines := make([]string, len(f.Warnings))
+	for i, w := range f.Warnings {
+		lines[i] = fmt.Sprintf("%s:%d: warning: %s", name, w.Line, w.Text)
+	}
+	return lines
+}
+
 // Load reads a cluster file. Its error is one of reading, or an *Error.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)

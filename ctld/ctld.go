@@ -109,6 +109,9 @@ func open(cfg Config) (*Controller, *rpc.Listener, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, w := range file.Warnings {
+		cfg.Log.Warn("cluster file: "+w.Text, "file", cfg.File, "line", w.Line)
+	}
 	self, ok := file.Controller(cfg.Name)
 	if !ok {
 		return nil, nil, fmt.Errorf("%s names no controller %q: give --name one of its [[controller]] names", cfg.File, cfg.Name)

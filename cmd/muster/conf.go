@@ -86,6 +86,9 @@ func confCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, line := range file.WarningLines(c.Args().First()) {
+		fmt.Fprintln(os.Stderr, line)
+	}
 	fmt.Printf("%s: cluster %s, %d controllers, %d nodes, %d partitions: no fault found\n", c.Args().First(),
 		file.Cluster.Name, len(file.Controllers), len(file.Cluster.Nodes), len(file.Cluster.Partitions))
 	return nil

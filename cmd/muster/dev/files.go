@@ -46,6 +46,9 @@ func givenText(o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, line := range given.WarningLines(o.Conf) {
+		fmt.Fprintln(os.Stderr, line)
+	}
 	text := given.Cluster.Source
 	var names []string
 	if strings.Contains(text, controllerHeader) {
