@@ -57,6 +57,7 @@ type step struct {
 	box    box
 	dir    string
 	tasks  []*task
+	killed bool // the loop's: tasks that are still being started are killed, too
 	viewers
 	send func(*api.StepEvent)
 }
@@ -234,6 +235,7 @@ func (st *step) prepare() error {
 func (st *step) signal(ctx context.Context, sig unix.Signal) {
 	n := st.node
 	n.do(ctx, func() {
+		st.killed = st.killed || sig == unix.SIGKILL
 		for _, t := range st.tasks {
 			if n.tasks[t.key] == t {
 				n.client.Signal(&shepherd.Signal{Key: t.key, Number: uint32(sig), Group: true})
@@ -363,6 +365,9 @@ func (n *Node) taskEvent(e *shepherd.Event) bool {
 	}
 	if t := n.tasks[k]; t != nil && e.Noted == nil && !(e.Started != nil && t.told) {
 		t.told = t.told || e.Started != nil
+		if e.Started != nil && t.step.killed {
+			n.client.Signal(&shepherd.Signal{Key: k, Number: uint32(unix.SIGKILL), Group: true})
+		}
 		if e.Failed != nil || e.Exited != nil {
 			delete(n.tasks, k)
 		}
@@ -376,6 +381,7 @@ func (n *Node) taskEvent(e *shepherd.Event) bool {
 func (n *Node) stepSignal(attempt shepherd.Key, number uint32, only *uint32) {
 	for k := range n.tasks {
 		if k.Attempted() == attempt && (only == nil || k.Step == uint64(*only)+1) {
+			n.tasks[k].step.killed = n.tasks[k].step.killed || number == uint32(unix.SIGKILL)
 			n.client.Signal(&shepherd.Signal{Key: k, Number: number, Group: true})
 		}
 	}

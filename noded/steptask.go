@@ -252,6 +252,8 @@ func (t *task) failed(f *shepherd.Failure) {
 	exit := &api.TaskExit{Task: t.rank, Status: f.Errno}
 	switch f.Fault {
 	case shepherd.FaultExec:
+	case shepherd.FaultCalledOff: // killed before it began
+		exit.Status, exit.Signal = 0, uint8(unix.SIGKILL)
 	case shepherd.FaultOutput:
 		t.step.send(&api.StepEvent{Output: &api.Output{Task: t.rank, Error: true, Data: []byte("slurmstepd: error: " + f.Text + "\n")}})
 		exit.Status = 1
