@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"muster/api"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -206,5 +208,27 @@ func TestDeclarationAndDevices(t *testing.T) {
 	}
 	if os.Geteuid() == 0 && info.Mode()&os.ModeCharDevice == 0 {
 		t.Logf("no device could be made here: mode %v", info.Mode())
+	}
+}
+
+func TestNodesThatTheControllersDoNotKnowAreAbsent(t *testing.T) {
+	p := sleeper(t, "echo ready; exec sleep 600")
+	c := &Cluster{Boot: hostBoot(), Daemons: []*Daemon{
+		{Kind: kindNode, Name: "n1", PID: p.pid, Start: p.start},
+		{Kind: kindNode, Name: "n2", PID: p.pid, Start: p.start},
+		{Kind: kindNode, Name: "n3"}, // was killed and not brought back
+	}}
+	for _, test := range []struct {
+		known []api.NodeRecord
+		want  string
+	}{
+		{nil, "n1 n2"}, // no configuration yet
+		{[]api.NodeRecord{{Name: "n1", Base: api.NodeIdle}, {Name: "n2", Base: api.NodeUnknown}}, "n2"},
+		{[]api.NodeRecord{{Name: "n1", Base: api.NodeIdle}, {Name: "n2", Base: api.NodeIdle, Flags: api.NodeNoResponse}}, "n2"},
+		{[]api.NodeRecord{{Name: "n1", Base: api.NodeIdle}, {Name: "n2", Base: api.NodeIdle}}, ""},
+	} {
+		if got := strings.Join(c.absent(test.known), " "); got != test.want {
+			t.Errorf("known %v: absent are %q, want %q", test.known, got, test.want)
+		}
 	}
 }

@@ -60,27 +60,26 @@ func (c *Cluster) missing() string {
 	if _, err := client.Ask(api.MethodNodes, &api.NodeQuery{}, &list); err != nil {
 		return err.Error()
 	}
-	var absent []string
-	for _, n := range list.Nodes {
-		if c.runs(n.Name) && (n.Base == api.NodeUnknown || n.Flags&api.NodeNoResponse != 0) {
-			absent = append(absent, n.Name)
-		}
-	}
-	if len(absent) > 0 {
+	if absent := c.absent(list.Nodes); len(absent) > 0 {
 		return "not registered: nodes " + strings.Join(absent, ", ")
 	}
 	return ""
 }
 
-// runs tells whether the daemon of a node runs.
-func (c *Cluster) runs(node string) bool {
+// absent names the nodes whose daemon runs but that the controllers do not know,
+// or have not heard of. Before the cluster file is the configuration they know none.
+func (c *Cluster) absent(known []api.NodeRecord) []string {
+	up := map[string]bool{}
+	for _, n := range known {
+		up[n.Name] = n.Base != api.NodeUnknown && n.Flags&api.NodeNoResponse == 0
+	}
+	var names []string
 	for _, d := range c.of(kindNode) {
-		if d.Name == node {
-			_, runs := c.process(d)
-			return runs
+		if _, runs := c.process(d); runs && !up[d.Name] {
+			names = append(names, d.Name)
 		}
 	}
-	return false
+	return names
 }
 
 // leader is the name of the controller that leads. It waits while there is none.
