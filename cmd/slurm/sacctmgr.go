@@ -161,6 +161,9 @@ func (in *invocation) managerShow(list []string, o *tableOptions) int {
 	case entity == "runawayjob":
 		fmt.Fprintln(in.stdout, "Runaway Jobs: No runaway jobs found")
 		return 0
+	case heads == nil && entity != "":
+		in.errorf("show %s: not offered by this version", list[0])
+		return 1
 	case heads == nil:
 		fmt.Fprintln(in.stderr, "No valid entity in list command\nInput line must include \"Account\", \"Association\", \"Cluster\", \"Configuration\",\n"+
 			"\"Event\", \"Federation\", \"Problem\", \"QOS\", \"Resource\", \"Reservation\",\n\"RunAwayJobs\", \"Stats\", \"Transaction\", \"TRES\", \"User\", or \"WCKey\"")

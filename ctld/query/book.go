@@ -47,7 +47,28 @@ func bookList(_ context.Context, core service.Core, r *service.Request) error {
 	default:
 		return api.Errorf(api.ErrInvalid, "there is no table %q", q.Entity)
 	}
+	t.hide(q.Entity, r)
 	return send(r, &t.out)
+}
+
+// hide leaves a user his own rows where PrivateData keeps those of others from him.
+func (t *tables) hide(entity string, r *service.Request) {
+	word := map[string]string{"account": "accounts", "user": "users", "assoc": "users", "share": "usage"}[entity]
+	me := t.book.User(r.Caller.User)
+	if word == "" || r.Caller.UID == 0 || me != nil && me.Admin >= accounting.Operator || !slices.Contains(t.root.Cluster().Policy.PrivateData, word) {
+		return
+	}
+	var own []string
+	for _, a := range t.book.OfUser(r.Caller.User) {
+		own = append(own, a.Account)
+	}
+	user, account := slices.Index(t.out.Fields, "user"), slices.Index(t.out.Fields, "account")
+	t.out.Rows = slices.DeleteFunc(t.out.Rows, func(row api.TableRow) bool {
+		if user >= 0 && row.Values[user] != "" {
+			return row.Values[user] != r.Caller.User
+		}
+		return account >= 0 && !slices.Contains(own, row.Values[account])
+	})
 }
 
 // tables makes one table.
