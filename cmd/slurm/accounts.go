@@ -44,7 +44,18 @@ func (in *invocation) tableFlags(flags []slurm.Flag, noHeader string) (o *tableO
 			o.flags[g.Flag.Name] = g.Value
 		}
 	}
-	return o, rest, 0
+	if o.stop {
+		return o, rest, 0
+	}
+	return o, rest, in.ownCluster(o.flags["clusters"])
+}
+
+// ownCluster checks a list of clusters (-M): there is only the one here. The exit
+// code is 0 if all names mean it.
+func (in *invocation) ownCluster(list string) int {
+	var c clusterChoice
+	c.setClusters(list)
+	return c.reach(in)
 }
 
 // sshare shows shares: sshare(1). Use is not gathered yet: it shows 0 and says so.

@@ -159,6 +159,8 @@ func (in *invocation) managerShow(list []string, o *tableOptions) int {
 	heads := managerHeads(entity)
 	switch {
 	case entity == "runawayjob":
+		// A record here is the job itself: none can be left running in the book
+		// after its job has ended.
 		fmt.Fprintln(in.stdout, "Runaway Jobs: No runaway jobs found")
 		return 0
 	case heads == nil && entity != "":
@@ -175,6 +177,9 @@ func (in *invocation) managerShow(list []string, o *tableOptions) int {
 		fmt.Fprintln(in.stderr, err)
 		return 1
 	}
+	if code := in.ownCluster(strings.Join(q.clusters, ",")); code != 0 {
+		return code
+	}
 	t := &api.Table{}
 	if table := q.table(); table != "" {
 		var ok bool
@@ -182,6 +187,8 @@ func (in *invocation) managerShow(list []string, o *tableOptions) int {
 		if t, ok, code = in.fetchTable(table); !ok {
 			return code
 		}
+	} else {
+		fmt.Fprintf(in.stderr, "sacctmgr: %ss are not kept by this version: the list is empty\n", entity)
 	}
 	q.narrow(t)
 	chosen := q.heads
@@ -209,6 +216,7 @@ type managerQuery struct {
 	heads           []head
 	names           []string
 	users, accounts []string
+	clusters        []string
 	withAssoc, tree bool
 }
 
@@ -241,6 +249,7 @@ func (q *managerQuery) take(names []string, where []api.Pair, o *tableOptions) e
 		case is("account", 1):
 			q.accounts = append(q.accounts, words(p.Value)...)
 		case is("cluster", 1):
+			q.clusters = append(q.clusters, words(p.Value)...)
 		default:
 			return fmt.Errorf(" Unknown condition: %s=%s", p.Name, p.Value)
 		}

@@ -43,7 +43,7 @@ func reportOf(words []string) *report {
 // cluster's own time it only has the heads, and says so.
 func sreport(in *invocation) int {
 	o, rest, code := in.tableFlags([]slurm.Flag{
-		{Name: "all_clusters", Short: 'a'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg}, {Name: "quiet", Short: 'Q'}, {Name: "time", Short: 't', Arg: slurm.RequiredArg},
+		{Name: "all_clusters", Short: 'a'}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg}, {Name: "quiet", Short: 'Q'}, {Name: "time", Short: 't', Arg: slurm.RequiredArg},
 		{Name: "tres", Short: 'T', Arg: slurm.RequiredArg}, {Name: "verbose", Short: 'v'},
 	}, "n")
 	if code != 0 || o.stop {
