@@ -54,7 +54,7 @@ func (l *lead) cycle(ctx context.Context, p planner, root *state.Root) bool {
 	start := l.c.clock.Now()
 	plan := p.plan(root, l.c.store.Now())
 	took := l.c.clock.Now().Sub(start)
-	list := commands(plan)
+	list := commands(plan, root)
 	l.publish(plan)
 	l.c.stats.cycle(took, len(plan.Verdicts)+len(plan.Starts), len(plan.Starts))
 	if len(list) > 0 && !l.propose(ctx, "starts", list...) {
@@ -65,7 +65,7 @@ func (l *lead) cycle(ctx context.Context, p planner, root *state.Root) bool {
 
 // commands turns a plan into commands: preemptions first, since starts need
 // what they free.
-func commands(plan *sched.Plan) []state.Command {
+func commands(plan *sched.Plan, root *state.Root) []state.Command {
 	var list []state.Command
 	for _, v := range plan.Preempt {
 		end := &state.End{Targets: []state.Target{{Job: v.Victim}}, To: job.Preempted}
@@ -81,8 +81,28 @@ func commands(plan *sched.Plan) []state.Command {
 		}
 		list = append(list, end)
 	}
+	return append(list, starts(plan, root)...)
+}
+
+// starts makes one command of each start, and one of all components of a
+// heterogeneous job: it starts as a whole or not at all.
+func starts(plan *sched.Plan, root *state.Root) []state.Command {
+	var list []state.Command
+	together := map[job.ID]*state.StartHet{} // by leader
 	for _, s := range plan.Starts {
-		list = append(list, &state.Start{Job: s.Job, Task: s.Task, Alloc: s.Alloc, Limit: s.Limit})
+		one := state.Start{Job: s.Job, Task: s.Task, Alloc: s.Alloc, Limit: s.Limit}
+		j := root.Job(s.Job)
+		if j == nil || j.Het.Leader == 0 {
+			list = append(list, &one)
+			continue
+		}
+		all := together[j.Het.Leader]
+		if all == nil {
+			all = &state.StartHet{}
+			together[j.Het.Leader] = all
+			list = append(list, all)
+		}
+		all.Components = append(all.Components, one)
 	}
 	return list
 }

@@ -119,6 +119,11 @@ func (s *Start) Code(c *wire.Coder) {
 }
 
 // Code implements wire.Message.
+func (s *StartHet) Code(c *wire.Coder) {
+	wire.Slice(c, 1, &s.Components)
+}
+
+// Code implements wire.Message.
 func (n *NodeRegister) Code(c *wire.Coder) {
 	c.String(1, &n.Name)
 	c.String(2, &n.BootID)

@@ -35,8 +35,8 @@ func TestCommandKinds(t *testing.T) {
 			wiretest.RoundTrip(t, c)
 		}
 	}
-	if known != 22 {
-		t.Errorf("%d kinds are known, want 22", known)
+	if known != 23 {
+		t.Errorf("%d kinds are known, want 23", known)
 	}
 }
 

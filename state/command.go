@@ -74,6 +74,7 @@ const (
 	KindLicenses
 	KindStepEnd
 	KindComplete
+	KindStartHet
 )
 
 // Configure makes a cluster file the configuration. Nodes and partitions that
@@ -166,6 +167,10 @@ type Start struct {
 	Alloc job.Allocation
 	Limit job.Minutes
 }
+
+// StartHet starts all waiting components of a heterogeneous job. Apply checks
+// them together and refuses all if one no longer fits.
+type StartHet struct{ Components []Start }
 
 // NodeRegister is a node daemon that came up, or came back, with what it found.
 type NodeRegister struct {

@@ -22,6 +22,9 @@ func (*Suspend) Kind() Kind { return KindSuspend }
 func (*Start) Kind() Kind { return KindStart }
 
 // Kind implements Command.
+func (*StartHet) Kind() Kind { return KindStartHet }
+
+// Kind implements Command.
 func (*NodeRegister) Kind() Kind { return KindNodeRegister }
 
 // Kind implements Command.
@@ -72,6 +75,8 @@ func newCommand(k Kind) Command {
 		return new(Suspend)
 	case KindStart:
 		return new(Start)
+	case KindStartHet:
+		return new(StartHet)
 	case KindReport:
 		return new(Report)
 	default:

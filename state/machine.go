@@ -148,7 +148,9 @@ func (m *Machine) dispatch(c Command) Result {
 	case *Submit:
 		return m.submit(c)
 	case *Start:
-		return m.start(c)
+		return m.start([]Start{*c})
+	case *StartHet:
+		return m.start(c.Components)
 	case *Report:
 		return m.report(c)
 	case *End:

@@ -155,6 +155,18 @@ func (p *player) startAny() Command {
 	case 3:
 		sh.Whole = true
 	}
+	if j := p.w.m.Root().Job(id); j != nil && len(j.Het.IDs) > 0 {
+		all := &StartHet{}
+		for _, id := range j.Het.IDs {
+			one := *s
+			one.Job = id
+			if id != s.Job {
+				one.Alloc = p.w.startCmd(id, task, p.pick("core", 5), nodes[p.pick("which node", len(nodes))]).Alloc
+			}
+			all.Components = append(all.Components, one)
+		}
+		return all
+	}
 	return s
 }
 

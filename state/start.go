@@ -8,21 +8,39 @@ import (
 	"muster/partition"
 )
 
-// start gives a waiting job its resources, if all still fits.
-func (m *Machine) start(c *Start) Result {
-	r := m.work.jobs.Get(uint64(c.Job))
-	if r == nil {
-		return Result{Code: NoSuchJob, Text: fmt.Sprintf("job %d is not known", c.Job)}
+// start gives waiting jobs their resources, if all still fits: one job, or the
+// components of a heterogeneous job. Nothing changes if one does not fit.
+func (m *Machine) start(list []Start) Result {
+	rows := make([]*jobRow, len(list))
+	for i := range list {
+		if rows[i] = m.work.jobs.Get(uint64(list[i].Job)); rows[i] == nil {
+			return Result{Code: NoSuchJob, Text: fmt.Sprintf("job %d is not known", list[i].Job)}
+		}
 	}
-	if why := m.mayStart(r, c); why != "" {
-		return Result{Code: NoLongerFits, Text: fmt.Sprintf("job %d: %s", c.Job, why)}
+	why := m.mayJoin(rows)
+	if why == "" {
+		why = m.mayStartAll(rows, list)
 	}
-	var e *jobRow
-	if r.Array.Waiting != nil {
-		e = m.splitOff(r, bitset.Of(int(c.Task)))
-	} else {
-		e = m.edit(r.ID)
+	if why != "" {
+		return Result{Code: NoLongerFits, Text: why}
 	}
+	res := Result{}
+	for i, r := range rows {
+		var e *jobRow
+		if r.Array.Waiting != nil {
+			e = m.splitOff(r, bitset.Of(int(list[i].Task)))
+		} else {
+			e = m.edit(r.ID)
+		}
+		m.begin(e, &list[i])
+		m.put(e)
+		res.Jobs = append(res.Jobs, e.ID)
+	}
+	return res
+}
+
+// begin makes a waiting row one that runs with what a start gives it.
+func (m *Machine) begin(e *jobRow, c *Start) {
 	alloc := c.Alloc
 	for i := range alloc.Nodes {
 		alloc.Nodes[i].Released = false
@@ -38,8 +56,61 @@ func (m *Machine) start(c *Start) Result {
 		req.Partitions = []string{alloc.Partition}
 		e.Request = &req
 	}
-	m.put(e)
-	return Result{Jobs: []job.ID{e.ID}}
+}
+
+// mayJoin says why records cannot start with one command: they must be all the
+// waiting components of one heterogeneous job, or one job that is no component.
+func (m *Machine) mayJoin(rows []*jobRow) string {
+	if len(rows) == 0 {
+		return "the start names no job"
+	}
+	leader := rows[0].Het.Leader
+	if leader == 0 && len(rows) > 1 {
+		return fmt.Sprintf("job %d is no component of a heterogeneous job and starts alone", rows[0].ID)
+	}
+	named := map[job.ID]bool{}
+	for _, r := range rows {
+		if r.Het.Leader != leader {
+			return fmt.Sprintf("jobs %d and %d are not of one heterogeneous job", rows[0].ID, r.ID)
+		}
+		if named[r.ID] {
+			return fmt.Sprintf("the start names job %d twice", r.ID)
+		}
+		named[r.ID] = true
+	}
+	first := m.work.Job(leader)
+	if leader == 0 || first == nil {
+		return ""
+	}
+	for _, id := range first.Het.IDs {
+		if j := m.work.Job(id); j != nil && j.State == job.Pending && !named[id] {
+			return fmt.Sprintf("job %d: component %d of the same heterogeneous job waits and would not start with it", rows[0].ID, id)
+		}
+	}
+	return ""
+}
+
+// mayStartAll says why starts cannot all be done; "" if they can. Each is checked
+// with what those before it would hold counted in; the counts are as they were
+// when it returns.
+func (m *Machine) mayStartAll(rows []*jobRow, list []Start) string {
+	for i, r := range rows {
+		if why := m.mayStart(r, &list[i]); why != "" {
+			return fmt.Sprintf("job %d: %s", r.ID, why)
+		}
+		if i == len(rows)-1 {
+			break
+		}
+		would := *r
+		m.begin(&would, &list[i])
+		m.recount(&r.Job, &would.Job)
+		m.recountHeld(r, &would)
+		defer func() {
+			m.recount(&would.Job, &r.Job)
+			m.recountHeld(&would, r)
+		}()
+	}
+	return ""
 }
 
 // limitEnd is when a limit ends a job that was suspended for some milliseconds;

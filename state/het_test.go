@@ -1,0 +1,132 @@
+package state
+
+import (
+	"slices"
+	"testing"
+
+	"muster/internal/bitset"
+	"muster/job"
+
+	"pgregory.net/rapid"
+)
+
+// het submits a heterogeneous job of n components.
+func (w *world) het(n int) []job.ID {
+	w.t.Helper()
+	jobs := make([]NewJob, n)
+	for i := range jobs {
+		jobs[i] = newJob()
+	}
+	return w.must(&Submit{Jobs: jobs}).Jobs
+}
+
+// hetCmd starts components on cores 0, 1, … of one node.
+func (w *world) hetCmd(node string, ids ...job.ID) *StartHet {
+	c := &StartHet{}
+	for i, id := range ids {
+		c.Components = append(c.Components, *w.startCmd(id, job.NoTask, i, node))
+	}
+	return c
+}
+
+func TestComponentsStartTogether(t *testing.T) {
+	w := newWorld(t)
+	ids := w.het(3)
+	if res := w.must(w.hetCmd("n1", ids...)); !slices.Equal(res.Jobs, ids) {
+		t.Errorf("started %v, want %v", res.Jobs, ids)
+	}
+	for _, id := range ids {
+		w.is(id, job.Running, job.ReasonNone)
+	}
+	r := w.m.Root()
+	if u := r.NodeUse(r.NodeNamed("n1").ID); u.Jobs != 3 || u.CPUs != 3 || u.MemoryMB != 300 {
+		t.Errorf("use of n1: %+v", u)
+	}
+}
+
+// What each component could have alone, both cannot have: none starts, and
+// nothing stays counted.
+func TestComponentsAreCheckedTogether(t *testing.T) {
+	for name, f := range map[string]func(w *world, c *StartHet){
+		"one core": func(_ *world, c *StartHet) { c.Components[1].Alloc.Nodes[0].Cores = bitset.Of(0) },
+		"CPUs": func(_ *world, c *StartHet) {
+			c.Components[0].Alloc.Nodes[0].CPUs, c.Components[1].Alloc.Nodes[0].CPUs = 2, 3
+		},
+		"memory": func(_ *world, c *StartHet) {
+			c.Components[0].Alloc.Nodes[0].MemoryMB, c.Components[1].Alloc.Nodes[0].MemoryMB = 4000, 4001
+		},
+		"whole node": func(_ *world, c *StartHet) { c.Components[1].Alloc.Nodes[0].Whole = true },
+		"licences": func(_ *world, c *StartHet) {
+			for i := range c.Components {
+				c.Components[i].Alloc.Licenses = []job.License{{Name: "lic", Count: 2}}
+			}
+		},
+		"device": func(_ *world, c *StartHet) {
+			for i := range c.Components {
+				c.Components[i].Alloc.Nodes[0].Devices = []job.DeviceShare{{Name: "gpu", Type: "a100", Count: 1, Index: bitset.Of(1)}}
+			}
+		},
+		"named twice": func(_ *world, c *StartHet) { c.Components[1].Job = c.Components[0].Job },
+		"one missing": func(_ *world, c *StartHet) { c.Components = c.Components[:1] },
+		"none":        func(_ *world, c *StartHet) { c.Components = nil },
+		"another job added": func(w *world, c *StartHet) {
+			c.Components = append(c.Components, *w.startCmd(w.submit(nil), job.NoTask, 3, "n2"))
+		},
+		"second held": func(w *world, c *StartHet) {
+			held := job.HeldByUser
+			w.must(&Update{Target: Target{Job: c.Components[1].Job}, Held: &held})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ids := w.het(2)
+			c := w.hetCmd("n1", ids...)
+			f(w, c)
+			w.refuse(NoLongerFits, c)
+			r := w.m.Root()
+			if u := r.NodeUse(r.NodeNamed("n1").ID); u != nil || r.LicenseUse("lic") != 0 {
+				t.Errorf("after the refusal n1 holds %+v, %d licences are in use", u, r.LicenseUse("lic"))
+			}
+			for _, id := range ids {
+				if s := w.job(id).State; s != job.Pending {
+					t.Errorf("component %d is %s", id, s)
+				}
+			}
+			checkRoot(t, r)
+		})
+	}
+	w := newWorld(t)
+	ids := w.het(2)
+	w.refuse(NoLongerFits, w.startCmd(ids[0], job.NoTask, 0, "n1"))
+	w.refuse(NoSuchJob, w.hetCmd("n1", ids[0], 999))
+	w.refuse(NoLongerFits, w.hetCmd("n1", w.submit(nil), w.submit(nil)))
+}
+
+// Whatever is asked for, all components run afterwards or none does.
+func TestAllComponentsStartOrNone(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(rt)
+		ids := w.het(rapid.IntRange(2, 4).Draw(rt, "components"))
+		c := &StartHet{}
+		for _, id := range ids {
+			node := rapid.SampledFrom([]string{"n1", "n2"}).Draw(rt, "node")
+			s := w.startCmd(id, job.NoTask, rapid.IntRange(0, 4).Draw(rt, "core"), node)
+			s.Alloc.Nodes[0].MemoryMB = uint64(1000 * rapid.IntRange(0, 5).Draw(rt, "GB"))
+			s.Alloc.Licenses = []job.License{{Name: "lic", Count: uint32(rapid.IntRange(1, 2).Draw(rt, "licences"))}}
+			c.Components = append(c.Components, *s)
+		}
+		before := w.m.Root().LicenseUse("lic")
+		res, want := w.do(c), job.Pending
+		if res.Code == OK {
+			want = job.Running
+		} else if got := w.m.Root().LicenseUse("lic"); got != before {
+			rt.Fatalf("refused, but %d licences are in use, want %d", got, before)
+		}
+		for _, id := range ids {
+			if got := w.job(id).State; got != want {
+				rt.Fatalf("answered %d %q, but component %d is %s", res.Code, res.Text, id, got)
+			}
+		}
+		checkRoot(rt, w.m.Root())
+	})
+}
