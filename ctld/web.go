@@ -62,6 +62,12 @@ func (c *Controller) gauges() {
 	add("muster_leading", "1 on the controller that leads.", func() float64 {
 		return float64(min(c.store.Leading(), 1))
 	})
+	add("muster_held", "1 while no changes are taken because states differ.", func() float64 {
+		if c.store.Held() {
+			return 1
+		}
+		return 0
+	})
 	add("muster_index", "Raft index of the state here.", func() float64 { return float64(c.store.Root().Index()) })
 	add("muster_jobs", "Job records in memory.", func() float64 { return float64(c.store.Root().JobCount()) })
 	add("muster_outbox", "Finished jobs not yet on the disk of all controllers.", func() float64 {

@@ -522,6 +522,148 @@ func (x *IndexReply) GetIndex() uint64 {
 	return 0
 }
 
+type HashesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         []uint64               `protobuf:"varint,1,rep,packed,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HashesRequest) Reset() {
+	*x = HashesRequest{}
+	mi := &file_api_pb_muster_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HashesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HashesRequest) ProtoMessage() {}
+
+func (x *HashesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HashesRequest.ProtoReflect.Descriptor instead.
+func (*HashesRequest) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *HashesRequest) GetIndex() []uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return nil
+}
+
+// HashesReply leaves out the indices that the controller has not come to or no
+// longer remembers.
+type HashesReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Hashes        []*StateHash           `protobuf:"bytes,1,rep,name=hashes,proto3" json:"hashes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HashesReply) Reset() {
+	*x = HashesReply{}
+	mi := &file_api_pb_muster_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HashesReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HashesReply) ProtoMessage() {}
+
+func (x *HashesReply) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HashesReply.ProtoReflect.Descriptor instead.
+func (*HashesReply) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *HashesReply) GetHashes() []*StateHash {
+	if x != nil {
+		return x.Hashes
+	}
+	return nil
+}
+
+type StateHash struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Hash          []byte                 `protobuf:"bytes,2,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateHash) Reset() {
+	*x = StateHash{}
+	mi := &file_api_pb_muster_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateHash) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateHash) ProtoMessage() {}
+
+func (x *StateHash) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateHash.ProtoReflect.Descriptor instead.
+func (*StateHash) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *StateHash) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *StateHash) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
 // FromNode is one message of a node.
 type FromNode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -535,7 +677,7 @@ type FromNode struct {
 
 func (x *FromNode) Reset() {
 	*x = FromNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +689,7 @@ func (x *FromNode) String() string {
 func (*FromNode) ProtoMessage() {}
 
 func (x *FromNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +702,7 @@ func (x *FromNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromNode.ProtoReflect.Descriptor instead.
 func (*FromNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FromNode) GetHello() *Hello {
@@ -614,7 +756,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +768,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +781,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Hello) GetName() string {
@@ -763,7 +905,7 @@ type Inventory struct {
 
 func (x *Inventory) Reset() {
 	*x = Inventory{}
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +917,7 @@ func (x *Inventory) String() string {
 func (*Inventory) ProtoMessage() {}
 
 func (x *Inventory) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +930,7 @@ func (x *Inventory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inventory.ProtoReflect.Descriptor instead.
 func (*Inventory) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Inventory) GetBoards() uint32 {
@@ -861,7 +1003,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1015,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1028,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Device) GetName() string {
@@ -941,7 +1083,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -953,7 +1095,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -966,7 +1108,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Attempt) GetJob() uint32 {
@@ -997,7 +1139,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1151,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1164,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Heartbeat) GetSeq() uint64 {
@@ -1077,7 +1219,7 @@ type StepUsage struct {
 
 func (x *StepUsage) Reset() {
 	*x = StepUsage{}
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1231,7 @@ func (x *StepUsage) String() string {
 func (*StepUsage) ProtoMessage() {}
 
 func (x *StepUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1244,7 @@ func (x *StepUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUsage.ProtoReflect.Descriptor instead.
 func (*StepUsage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StepUsage) GetAttempt() *Attempt {
@@ -1134,7 +1276,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1288,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1301,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Usage) GetUserUs() uint64 {
@@ -1232,7 +1374,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1244,7 +1386,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1257,7 +1399,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Report) GetNumber() uint64 {
@@ -1354,7 +1496,7 @@ type SignalDone struct {
 
 func (x *SignalDone) Reset() {
 	*x = SignalDone{}
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1508,7 @@ func (x *SignalDone) String() string {
 func (*SignalDone) ProtoMessage() {}
 
 func (x *SignalDone) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1521,7 @@ func (x *SignalDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalDone.ProtoReflect.Descriptor instead.
 func (*SignalDone) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SignalDone) GetId() uint64 {
@@ -1413,7 +1555,7 @@ type ToNode struct {
 
 func (x *ToNode) Reset() {
 	*x = ToNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1567,7 @@ func (x *ToNode) String() string {
 func (*ToNode) ProtoMessage() {}
 
 func (x *ToNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1580,7 @@ func (x *ToNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToNode.ProtoReflect.Descriptor instead.
 func (*ToNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ToNode) GetTerm() uint64 {
@@ -1503,7 +1645,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1657,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1670,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Welcome) GetHeartbeatMs() uint32 {
@@ -1584,7 +1726,7 @@ type Desired struct {
 
 func (x *Desired) Reset() {
 	*x = Desired{}
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1738,7 @@ func (x *Desired) String() string {
 func (*Desired) ProtoMessage() {}
 
 func (x *Desired) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1751,7 @@ func (x *Desired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Desired.ProtoReflect.Descriptor instead.
 func (*Desired) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Desired) GetFull() bool {
@@ -1671,7 +1813,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1683,7 +1825,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1696,7 +1838,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Limit) GetAttempt() *Attempt {
@@ -1725,7 +1867,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1737,7 +1879,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1750,7 +1892,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Ending) GetAttempt() *Attempt {
@@ -1806,7 +1948,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1818,7 +1960,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1831,7 +1973,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Launch) GetAttempt() *Attempt {
@@ -1974,13 +2116,14 @@ type JobInfo struct {
 	HetLeader     uint32                 `protobuf:"varint,17,opt,name=het_leader,json=hetLeader,proto3" json:"het_leader,omitempty"`
 	HetOffset     uint32                 `protobuf:"varint,18,opt,name=het_offset,json=hetOffset,proto3" json:"het_offset,omitempty"`
 	TimeZone      string                 `protobuf:"bytes,19,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	Het           []*HetPart             `protobuf:"bytes,20,rep,name=het,proto3" json:"het,omitempty"` // all components of a heterogeneous job, in order
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1992,7 +2135,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2005,7 +2148,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *JobInfo) GetCluster() string {
@@ -2141,6 +2284,98 @@ func (x *JobInfo) GetTimeZone() string {
 	return ""
 }
 
+func (x *JobInfo) GetHet() []*HetPart {
+	if x != nil {
+		return x.Het
+	}
+	return nil
+}
+
+// HetPart is one component of a heterogeneous job.
+type HetPart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Job           uint32                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Account       string                 `protobuf:"bytes,3,opt,name=account,proto3" json:"account,omitempty"`
+	Partition     string                 `protobuf:"bytes,4,opt,name=partition,proto3" json:"partition,omitempty"`
+	Qos           string                 `protobuf:"bytes,5,opt,name=qos,proto3" json:"qos,omitempty"`
+	Nodes         []*NodePart            `protobuf:"bytes,6,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HetPart) Reset() {
+	*x = HetPart{}
+	mi := &file_api_pb_muster_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HetPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HetPart) ProtoMessage() {}
+
+func (x *HetPart) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HetPart.ProtoReflect.Descriptor instead.
+func (*HetPart) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *HetPart) GetJob() uint32 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *HetPart) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *HetPart) GetAccount() string {
+	if x != nil {
+		return x.Account
+	}
+	return ""
+}
+
+func (x *HetPart) GetPartition() string {
+	if x != nil {
+		return x.Partition
+	}
+	return ""
+}
+
+func (x *HetPart) GetQos() string {
+	if x != nil {
+		return x.Qos
+	}
+	return ""
+}
+
+func (x *HetPart) GetNodes() []*NodePart {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
 type Batch struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Script          []byte                 `protobuf:"bytes,1,opt,name=script,proto3" json:"script,omitempty"`                           // hash
@@ -2153,7 +2388,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2165,7 +2400,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2178,7 +2413,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Batch) GetScript() []byte {
@@ -2221,7 +2456,7 @@ type NodePart struct {
 
 func (x *NodePart) Reset() {
 	*x = NodePart{}
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2233,7 +2468,7 @@ func (x *NodePart) String() string {
 func (*NodePart) ProtoMessage() {}
 
 func (x *NodePart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2246,7 +2481,7 @@ func (x *NodePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePart.ProtoReflect.Descriptor instead.
 func (*NodePart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *NodePart) GetName() string {
@@ -2290,7 +2525,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2302,7 +2537,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2315,7 +2550,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Part) GetCpus() uint32 {
@@ -2365,7 +2600,7 @@ type PartDevice struct {
 
 func (x *PartDevice) Reset() {
 	*x = PartDevice{}
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2612,7 @@ func (x *PartDevice) String() string {
 func (*PartDevice) ProtoMessage() {}
 
 func (x *PartDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2625,7 @@ func (x *PartDevice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartDevice.ProtoReflect.Descriptor instead.
 func (*PartDevice) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PartDevice) GetName() string {
@@ -2432,7 +2667,7 @@ type SignalBefore struct {
 
 func (x *SignalBefore) Reset() {
 	*x = SignalBefore{}
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2444,7 +2679,7 @@ func (x *SignalBefore) String() string {
 func (*SignalBefore) ProtoMessage() {}
 
 func (x *SignalBefore) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2457,7 +2692,7 @@ func (x *SignalBefore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalBefore.ProtoReflect.Descriptor instead.
 func (*SignalBefore) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SignalBefore) GetNumber() uint32 {
@@ -2497,7 +2732,7 @@ type Signal struct {
 
 func (x *Signal) Reset() {
 	*x = Signal{}
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2744,7 @@ func (x *Signal) String() string {
 func (*Signal) ProtoMessage() {}
 
 func (x *Signal) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2757,7 @@ func (x *Signal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signal.ProtoReflect.Descriptor instead.
 func (*Signal) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Signal) GetId() uint64 {
@@ -2589,7 +2824,7 @@ type RelayUp struct {
 
 func (x *RelayUp) Reset() {
 	*x = RelayUp{}
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2601,7 +2836,7 @@ func (x *RelayUp) String() string {
 func (*RelayUp) ProtoMessage() {}
 
 func (x *RelayUp) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2614,7 +2849,7 @@ func (x *RelayUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayUp.ProtoReflect.Descriptor instead.
 func (*RelayUp) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RelayUp) GetNode() string {
@@ -2662,7 +2897,7 @@ type RelayDown struct {
 
 func (x *RelayDown) Reset() {
 	*x = RelayDown{}
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2674,7 +2909,7 @@ func (x *RelayDown) String() string {
 func (*RelayDown) ProtoMessage() {}
 
 func (x *RelayDown) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,7 +2922,7 @@ func (x *RelayDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayDown.ProtoReflect.Descriptor instead.
 func (*RelayDown) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RelayDown) GetNode() string {
@@ -2737,7 +2972,14 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\fIndexRequest\"\"\n" +
 	"\n" +
 	"IndexReply\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\x04R\x05index\"\xbd\x01\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\"%\n" +
+	"\rHashesRequest\x12\x14\n" +
+	"\x05index\x18\x01 \x03(\x04R\x05index\"8\n" +
+	"\vHashesReply\x12)\n" +
+	"\x06hashes\x18\x01 \x03(\v2\x11.muster.StateHashR\x06hashes\"5\n" +
+	"\tStateHash\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04hash\x18\x02 \x01(\fR\x04hash\"\xbd\x01\n" +
 	"\bFromNode\x12#\n" +
 	"\x05hello\x18\x01 \x01(\v2\r.muster.HelloR\x05hello\x12/\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x11.muster.HeartbeatR\theartbeat\x12&\n" +
@@ -2875,7 +3117,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04part\x18\x0e \x01(\v2\f.muster.PartR\x04part\x12\x15\n" +
 	"\x06end_ms\x18\x0f \x01(\x03R\x05endMs\x12,\n" +
 	"\x06signal\x18\x10 \x01(\v2\x14.muster.SignalBeforeR\x06signal\x12\x19\n" +
-	"\bstart_ms\x18\x11 \x01(\x03R\astartMs\"\x9c\x04\n" +
+	"\bstart_ms\x18\x11 \x01(\x03R\astartMs\"\xbf\x04\n" +
 	"\aJobInfo\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\tR\acluster\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -2901,7 +3143,15 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"het_leader\x18\x11 \x01(\rR\thetLeader\x12\x1d\n" +
 	"\n" +
 	"het_offset\x18\x12 \x01(\rR\thetOffset\x12\x1b\n" +
-	"\ttime_zone\x18\x13 \x01(\tR\btimeZone\"\x8d\x01\n" +
+	"\ttime_zone\x18\x13 \x01(\tR\btimeZone\x12!\n" +
+	"\x03het\x18\x14 \x03(\v2\x0f.muster.HetPartR\x03het\"\xa1\x01\n" +
+	"\aHetPart\x12\x10\n" +
+	"\x03job\x18\x01 \x01(\rR\x03job\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aaccount\x18\x03 \x01(\tR\aaccount\x12\x1c\n" +
+	"\tpartition\x18\x04 \x01(\tR\tpartition\x12\x10\n" +
+	"\x03qos\x18\x05 \x01(\tR\x03qos\x12&\n" +
+	"\x05nodes\x18\x06 \x03(\v2\x10.muster.NodePartR\x05nodes\"\x8d\x01\n" +
 	"\x05Batch\x12\x16\n" +
 	"\x06script\x18\x01 \x01(\fR\x06script\x12 \n" +
 	"\venvironment\x18\x02 \x01(\fR\venvironment\x12\x1f\n" +
@@ -2946,7 +3196,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04from\x18\x05 \x01(\tR\x04from\"I\n" +
 	"\tRelayDown\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12(\n" +
-	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\xb7\x02\n" +
+	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\xed\x02\n" +
 	"\n" +
 	"Controller\x120\n" +
 	"\x04Call\x12\x13.muster.CallRequest\x1a\x11.muster.CallReply0\x01\x12,\n" +
@@ -2954,7 +3204,8 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04Blob\x12\x13.muster.BlobRequest\x1a\x11.muster.BlobChunk0\x01\x123\n" +
 	"\x05Plans\x12\x14.muster.PlansRequest\x1a\x12.muster.PlansReply0\x01\x12/\n" +
 	"\x05Relay\x12\x0f.muster.RelayUp\x1a\x11.muster.RelayDown(\x010\x01\x121\n" +
-	"\x05Index\x12\x14.muster.IndexRequest\x1a\x12.muster.IndexReply24\n" +
+	"\x05Index\x12\x14.muster.IndexRequest\x1a\x12.muster.IndexReply\x124\n" +
+	"\x06Hashes\x12\x15.muster.HashesRequest\x1a\x13.muster.HashesReply24\n" +
 	"\x04Node\x12,\n" +
 	"\x04Step\x12\x0e.muster.StepUp\x1a\x10.muster.StepDown(\x010\x01B\x0fZ\rmuster/api/pbb\x06proto3"
 
@@ -2970,98 +3221,107 @@ func file_api_pb_muster_proto_rawDescGZIP() []byte {
 	return file_api_pb_muster_proto_rawDescData
 }
 
-var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_api_pb_muster_proto_goTypes = []any{
-	(*StepUp)(nil),       // 0: muster.StepUp
-	(*StepDown)(nil),     // 1: muster.StepDown
-	(*CallRequest)(nil),  // 2: muster.CallRequest
-	(*CallReply)(nil),    // 3: muster.CallReply
-	(*BlobRequest)(nil),  // 4: muster.BlobRequest
-	(*BlobChunk)(nil),    // 5: muster.BlobChunk
-	(*PlansRequest)(nil), // 6: muster.PlansRequest
-	(*PlansReply)(nil),   // 7: muster.PlansReply
-	(*IndexRequest)(nil), // 8: muster.IndexRequest
-	(*IndexReply)(nil),   // 9: muster.IndexReply
-	(*FromNode)(nil),     // 10: muster.FromNode
-	(*Hello)(nil),        // 11: muster.Hello
-	(*Inventory)(nil),    // 12: muster.Inventory
-	(*Device)(nil),       // 13: muster.Device
-	(*Attempt)(nil),      // 14: muster.Attempt
-	(*Heartbeat)(nil),    // 15: muster.Heartbeat
-	(*StepUsage)(nil),    // 16: muster.StepUsage
-	(*Usage)(nil),        // 17: muster.Usage
-	(*Report)(nil),       // 18: muster.Report
-	(*SignalDone)(nil),   // 19: muster.SignalDone
-	(*ToNode)(nil),       // 20: muster.ToNode
-	(*Welcome)(nil),      // 21: muster.Welcome
-	(*Desired)(nil),      // 22: muster.Desired
-	(*Limit)(nil),        // 23: muster.Limit
-	(*Ending)(nil),       // 24: muster.Ending
-	(*Launch)(nil),       // 25: muster.Launch
-	(*JobInfo)(nil),      // 26: muster.JobInfo
-	(*Batch)(nil),        // 27: muster.Batch
-	(*NodePart)(nil),     // 28: muster.NodePart
-	(*Part)(nil),         // 29: muster.Part
-	(*PartDevice)(nil),   // 30: muster.PartDevice
-	(*SignalBefore)(nil), // 31: muster.SignalBefore
-	(*Signal)(nil),       // 32: muster.Signal
-	(*RelayUp)(nil),      // 33: muster.RelayUp
-	(*RelayDown)(nil),    // 34: muster.RelayDown
+	(*StepUp)(nil),        // 0: muster.StepUp
+	(*StepDown)(nil),      // 1: muster.StepDown
+	(*CallRequest)(nil),   // 2: muster.CallRequest
+	(*CallReply)(nil),     // 3: muster.CallReply
+	(*BlobRequest)(nil),   // 4: muster.BlobRequest
+	(*BlobChunk)(nil),     // 5: muster.BlobChunk
+	(*PlansRequest)(nil),  // 6: muster.PlansRequest
+	(*PlansReply)(nil),    // 7: muster.PlansReply
+	(*IndexRequest)(nil),  // 8: muster.IndexRequest
+	(*IndexReply)(nil),    // 9: muster.IndexReply
+	(*HashesRequest)(nil), // 10: muster.HashesRequest
+	(*HashesReply)(nil),   // 11: muster.HashesReply
+	(*StateHash)(nil),     // 12: muster.StateHash
+	(*FromNode)(nil),      // 13: muster.FromNode
+	(*Hello)(nil),         // 14: muster.Hello
+	(*Inventory)(nil),     // 15: muster.Inventory
+	(*Device)(nil),        // 16: muster.Device
+	(*Attempt)(nil),       // 17: muster.Attempt
+	(*Heartbeat)(nil),     // 18: muster.Heartbeat
+	(*StepUsage)(nil),     // 19: muster.StepUsage
+	(*Usage)(nil),         // 20: muster.Usage
+	(*Report)(nil),        // 21: muster.Report
+	(*SignalDone)(nil),    // 22: muster.SignalDone
+	(*ToNode)(nil),        // 23: muster.ToNode
+	(*Welcome)(nil),       // 24: muster.Welcome
+	(*Desired)(nil),       // 25: muster.Desired
+	(*Limit)(nil),         // 26: muster.Limit
+	(*Ending)(nil),        // 27: muster.Ending
+	(*Launch)(nil),        // 28: muster.Launch
+	(*JobInfo)(nil),       // 29: muster.JobInfo
+	(*HetPart)(nil),       // 30: muster.HetPart
+	(*Batch)(nil),         // 31: muster.Batch
+	(*NodePart)(nil),      // 32: muster.NodePart
+	(*Part)(nil),          // 33: muster.Part
+	(*PartDevice)(nil),    // 34: muster.PartDevice
+	(*SignalBefore)(nil),  // 35: muster.SignalBefore
+	(*Signal)(nil),        // 36: muster.Signal
+	(*RelayUp)(nil),       // 37: muster.RelayUp
+	(*RelayDown)(nil),     // 38: muster.RelayDown
 }
 var file_api_pb_muster_proto_depIdxs = []int32{
-	11, // 0: muster.FromNode.hello:type_name -> muster.Hello
-	15, // 1: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
-	18, // 2: muster.FromNode.report:type_name -> muster.Report
-	19, // 3: muster.FromNode.signal_done:type_name -> muster.SignalDone
-	12, // 4: muster.Hello.found:type_name -> muster.Inventory
-	14, // 5: muster.Hello.running:type_name -> muster.Attempt
-	13, // 6: muster.Inventory.devices:type_name -> muster.Device
-	14, // 7: muster.Heartbeat.running:type_name -> muster.Attempt
-	16, // 8: muster.Heartbeat.usage:type_name -> muster.StepUsage
-	14, // 9: muster.StepUsage.attempt:type_name -> muster.Attempt
-	17, // 10: muster.StepUsage.usage:type_name -> muster.Usage
-	14, // 11: muster.Report.attempt:type_name -> muster.Attempt
-	17, // 12: muster.Report.usage:type_name -> muster.Usage
-	21, // 13: muster.ToNode.welcome:type_name -> muster.Welcome
-	22, // 14: muster.ToNode.desired:type_name -> muster.Desired
-	32, // 15: muster.ToNode.signal:type_name -> muster.Signal
-	25, // 16: muster.Desired.launch:type_name -> muster.Launch
-	24, // 17: muster.Desired.ending:type_name -> muster.Ending
-	14, // 18: muster.Desired.keep:type_name -> muster.Attempt
-	23, // 19: muster.Desired.limits:type_name -> muster.Limit
-	14, // 20: muster.Desired.suspend:type_name -> muster.Attempt
-	14, // 21: muster.Desired.resume:type_name -> muster.Attempt
-	14, // 22: muster.Limit.attempt:type_name -> muster.Attempt
-	14, // 23: muster.Ending.attempt:type_name -> muster.Attempt
-	14, // 24: muster.Launch.attempt:type_name -> muster.Attempt
-	26, // 25: muster.Launch.info:type_name -> muster.JobInfo
-	27, // 26: muster.Launch.script:type_name -> muster.Batch
-	28, // 27: muster.Launch.nodes:type_name -> muster.NodePart
-	29, // 28: muster.Launch.part:type_name -> muster.Part
-	31, // 29: muster.Launch.signal:type_name -> muster.SignalBefore
-	30, // 30: muster.Part.devices:type_name -> muster.PartDevice
-	14, // 31: muster.Signal.attempt:type_name -> muster.Attempt
-	10, // 32: muster.RelayUp.message:type_name -> muster.FromNode
-	20, // 33: muster.RelayDown.message:type_name -> muster.ToNode
-	2,  // 34: muster.Controller.Call:input_type -> muster.CallRequest
-	10, // 35: muster.Controller.Sync:input_type -> muster.FromNode
-	4,  // 36: muster.Controller.Blob:input_type -> muster.BlobRequest
-	6,  // 37: muster.Controller.Plans:input_type -> muster.PlansRequest
-	33, // 38: muster.Controller.Relay:input_type -> muster.RelayUp
-	8,  // 39: muster.Controller.Index:input_type -> muster.IndexRequest
-	0,  // 40: muster.Node.Step:input_type -> muster.StepUp
-	3,  // 41: muster.Controller.Call:output_type -> muster.CallReply
-	20, // 42: muster.Controller.Sync:output_type -> muster.ToNode
-	5,  // 43: muster.Controller.Blob:output_type -> muster.BlobChunk
-	7,  // 44: muster.Controller.Plans:output_type -> muster.PlansReply
-	34, // 45: muster.Controller.Relay:output_type -> muster.RelayDown
-	9,  // 46: muster.Controller.Index:output_type -> muster.IndexReply
-	1,  // 47: muster.Node.Step:output_type -> muster.StepDown
-	41, // [41:48] is the sub-list for method output_type
-	34, // [34:41] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	12, // 0: muster.HashesReply.hashes:type_name -> muster.StateHash
+	14, // 1: muster.FromNode.hello:type_name -> muster.Hello
+	18, // 2: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
+	21, // 3: muster.FromNode.report:type_name -> muster.Report
+	22, // 4: muster.FromNode.signal_done:type_name -> muster.SignalDone
+	15, // 5: muster.Hello.found:type_name -> muster.Inventory
+	17, // 6: muster.Hello.running:type_name -> muster.Attempt
+	16, // 7: muster.Inventory.devices:type_name -> muster.Device
+	17, // 8: muster.Heartbeat.running:type_name -> muster.Attempt
+	19, // 9: muster.Heartbeat.usage:type_name -> muster.StepUsage
+	17, // 10: muster.StepUsage.attempt:type_name -> muster.Attempt
+	20, // 11: muster.StepUsage.usage:type_name -> muster.Usage
+	17, // 12: muster.Report.attempt:type_name -> muster.Attempt
+	20, // 13: muster.Report.usage:type_name -> muster.Usage
+	24, // 14: muster.ToNode.welcome:type_name -> muster.Welcome
+	25, // 15: muster.ToNode.desired:type_name -> muster.Desired
+	36, // 16: muster.ToNode.signal:type_name -> muster.Signal
+	28, // 17: muster.Desired.launch:type_name -> muster.Launch
+	27, // 18: muster.Desired.ending:type_name -> muster.Ending
+	17, // 19: muster.Desired.keep:type_name -> muster.Attempt
+	26, // 20: muster.Desired.limits:type_name -> muster.Limit
+	17, // 21: muster.Desired.suspend:type_name -> muster.Attempt
+	17, // 22: muster.Desired.resume:type_name -> muster.Attempt
+	17, // 23: muster.Limit.attempt:type_name -> muster.Attempt
+	17, // 24: muster.Ending.attempt:type_name -> muster.Attempt
+	17, // 25: muster.Launch.attempt:type_name -> muster.Attempt
+	29, // 26: muster.Launch.info:type_name -> muster.JobInfo
+	31, // 27: muster.Launch.script:type_name -> muster.Batch
+	32, // 28: muster.Launch.nodes:type_name -> muster.NodePart
+	33, // 29: muster.Launch.part:type_name -> muster.Part
+	35, // 30: muster.Launch.signal:type_name -> muster.SignalBefore
+	30, // 31: muster.JobInfo.het:type_name -> muster.HetPart
+	32, // 32: muster.HetPart.nodes:type_name -> muster.NodePart
+	34, // 33: muster.Part.devices:type_name -> muster.PartDevice
+	17, // 34: muster.Signal.attempt:type_name -> muster.Attempt
+	13, // 35: muster.RelayUp.message:type_name -> muster.FromNode
+	23, // 36: muster.RelayDown.message:type_name -> muster.ToNode
+	2,  // 37: muster.Controller.Call:input_type -> muster.CallRequest
+	13, // 38: muster.Controller.Sync:input_type -> muster.FromNode
+	4,  // 39: muster.Controller.Blob:input_type -> muster.BlobRequest
+	6,  // 40: muster.Controller.Plans:input_type -> muster.PlansRequest
+	37, // 41: muster.Controller.Relay:input_type -> muster.RelayUp
+	8,  // 42: muster.Controller.Index:input_type -> muster.IndexRequest
+	10, // 43: muster.Controller.Hashes:input_type -> muster.HashesRequest
+	0,  // 44: muster.Node.Step:input_type -> muster.StepUp
+	3,  // 45: muster.Controller.Call:output_type -> muster.CallReply
+	23, // 46: muster.Controller.Sync:output_type -> muster.ToNode
+	5,  // 47: muster.Controller.Blob:output_type -> muster.BlobChunk
+	7,  // 48: muster.Controller.Plans:output_type -> muster.PlansReply
+	38, // 49: muster.Controller.Relay:output_type -> muster.RelayDown
+	9,  // 50: muster.Controller.Index:output_type -> muster.IndexReply
+	11, // 51: muster.Controller.Hashes:output_type -> muster.HashesReply
+	1,  // 52: muster.Node.Step:output_type -> muster.StepDown
+	45, // [45:53] is the sub-list for method output_type
+	37, // [37:45] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_api_pb_muster_proto_init() }
@@ -3075,7 +3335,7 @@ func file_api_pb_muster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_pb_muster_proto_rawDesc), len(file_api_pb_muster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -22,12 +22,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Controller_Call_FullMethodName  = "/muster.Controller/Call"
-	Controller_Sync_FullMethodName  = "/muster.Controller/Sync"
-	Controller_Blob_FullMethodName  = "/muster.Controller/Blob"
-	Controller_Plans_FullMethodName = "/muster.Controller/Plans"
-	Controller_Relay_FullMethodName = "/muster.Controller/Relay"
-	Controller_Index_FullMethodName = "/muster.Controller/Index"
+	Controller_Call_FullMethodName   = "/muster.Controller/Call"
+	Controller_Sync_FullMethodName   = "/muster.Controller/Sync"
+	Controller_Blob_FullMethodName   = "/muster.Controller/Blob"
+	Controller_Plans_FullMethodName  = "/muster.Controller/Plans"
+	Controller_Relay_FullMethodName  = "/muster.Controller/Relay"
+	Controller_Index_FullMethodName  = "/muster.Controller/Index"
+	Controller_Hashes_FullMethodName = "/muster.Controller/Hashes"
 )
 
 // ControllerClient is the client API for Controller service.
@@ -48,6 +49,8 @@ type ControllerClient interface {
 	// Index asks the leader, which confirms its lead first, how far a root has to be
 	// to include all that was acknowledged before the question.
 	Index(ctx context.Context, in *IndexRequest, opts ...grpc.CallOption) (*IndexReply, error)
+	// Hashes asks another controller for the hash that its state had at raft indices.
+	Hashes(ctx context.Context, in *HashesRequest, opts ...grpc.CallOption) (*HashesReply, error)
 }
 
 type controllerClient struct {
@@ -151,6 +154,16 @@ func (c *controllerClient) Index(ctx context.Context, in *IndexRequest, opts ...
 	return out, nil
 }
 
+func (c *controllerClient) Hashes(ctx context.Context, in *HashesRequest, opts ...grpc.CallOption) (*HashesReply, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HashesReply)
+	err := c.cc.Invoke(ctx, Controller_Hashes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ControllerServer is the server API for Controller service.
 // All implementations must embed UnimplementedControllerServer
 // for forward compatibility.
@@ -169,6 +182,8 @@ type ControllerServer interface {
 	// Index asks the leader, which confirms its lead first, how far a root has to be
 	// to include all that was acknowledged before the question.
 	Index(context.Context, *IndexRequest) (*IndexReply, error)
+	// Hashes asks another controller for the hash that its state had at raft indices.
+	Hashes(context.Context, *HashesRequest) (*HashesReply, error)
 	mustEmbedUnimplementedControllerServer()
 }
 
@@ -196,6 +211,9 @@ func (UnimplementedControllerServer) Relay(grpc.BidiStreamingServer[RelayUp, Rel
 }
 func (UnimplementedControllerServer) Index(context.Context, *IndexRequest) (*IndexReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method Index not implemented")
+}
+func (UnimplementedControllerServer) Hashes(context.Context, *HashesRequest) (*HashesReply, error) {
+	return nil, status.Error(codes.Unimplemented, "method Hashes not implemented")
 }
 func (UnimplementedControllerServer) mustEmbedUnimplementedControllerServer() {}
 func (UnimplementedControllerServer) testEmbeddedByValue()                    {}
@@ -283,6 +301,24 @@ func _Controller_Index_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Controller_Hashes_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HashesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ControllerServer).Hashes(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Controller_Hashes_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ControllerServer).Hashes(ctx, req.(*HashesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Controller_ServiceDesc is the grpc.ServiceDesc for Controller service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -293,6 +329,10 @@ var Controller_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Index",
 			Handler:    _Controller_Index_Handler,
+		},
+		{
+			MethodName: "Hashes",
+			Handler:    _Controller_Hashes_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

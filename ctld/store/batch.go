@@ -126,6 +126,9 @@ func (b *batcher) add(items []item) error {
 	if !b.leads {
 		return b.store.notLeading()
 	}
+	if err := b.store.holdError(); err != nil {
+		return err
+	}
 	q := b.queues[from]
 	if q == nil {
 		q = &queue{from: from}

@@ -17,6 +17,7 @@ type fsm struct {
 	store   *Store
 	machine *state.Machine
 	size    *logSize
+	hashes  ring
 
 	mu      sync.Mutex
 	changes chan struct{} // closed and replaced when a root is published
@@ -79,7 +80,14 @@ func (f *fsm) applyEntry(l *raft.Log) ([]state.Result, error) {
 		return nil, err
 	}
 	f.size.add(len(l.Data), len(e.Commands))
+	f.mark(f.hashes.add)
 	return results, nil
+}
+
+// mark hands the hash of the state as it is now on.
+func (f *fsm) mark(to func(Mark)) {
+	r := f.machine.Root()
+	to(Mark{Index: r.Index(), Hash: r.Hash()})
 }
 
 // publish wakes all who wait for a new root.
@@ -118,6 +126,7 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 		return fmt.Errorf("restore a snapshot: %w", err)
 	}
 	f.size.reset()
+	f.mark(f.hashes.reset)
 	f.publish()
 	f.size.wakeBlobs()
 	return nil

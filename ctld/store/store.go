@@ -104,7 +104,8 @@ type Store struct {
 	notify   chan bool     // of leadership, from raft
 	seen     chan struct{} // has one element when another leader was seen
 
-	leading atomic.Uint64 // term in which Lead runs, 0: it does not
+	leading atomic.Uint64          // term in which Lead runs, 0: it does not
+	held    atomic.Pointer[string] // why no command is taken; nil: they are
 	stop    context.CancelFunc
 	tasks   sync.WaitGroup
 	failed  chan struct{} // closed when the replica must stop
@@ -121,6 +122,9 @@ func Open(cfg Config) (*Store, error) {
 		cfg.Clock = clock.System{}
 	}
 	if err := claim(cfg.Dir, owner{Cluster: cfg.Cluster, Name: cfg.Name}); err != nil {
+		return nil, err
+	}
+	if err := refuseDiverged(cfg.Dir); err != nil {
 		return nil, err
 	}
 	files, err := openBlobs(filepath.Join(cfg.Dir, "blobs"))
