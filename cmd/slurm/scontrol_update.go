@@ -147,7 +147,7 @@ func scontrolDelete(in *invocation, o *scontrolOptions, words []string) int {
 func (in *invocation) sendUpdate(o *scontrolOptions, action string, entity slurm.Entity, pairs []api.Pair) int {
 	request := &api.UpdateRequest{Action: action}
 	for _, p := range pairs {
-		resolved, ok := in.resolvePair(entity, p)
+		resolved, ok := in.resolvePair(action, entity, p)
 		if !ok {
 			return 1
 		}
@@ -161,14 +161,18 @@ func (in *invocation) sendUpdate(o *scontrolOptions, action string, entity slurm
 }
 
 // resolvePair finds the full name of a field and makes moments absolute.
-func (in *invocation) resolvePair(entity slurm.Entity, p api.Pair) (api.Pair, bool) {
+func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair) (api.Pair, bool) {
 	name, isTime, ok := slurm.FindUpdateField(entity, p.Name)
+	done := "update"
+	if action == "create" {
+		done = "created"
+	}
 	switch {
 	case p.Op == "!" && !(ok && name == "ResetAccrueTime"):
 		fmt.Fprintf(in.stderr, "Invalid input: %s\nRequest aborted\n", p.Name)
 		return p, false
 	case !ok && entity == slurm.UpdateReservation:
-		in.errorf("Unknown parameter %s=%s.  %s", p.Name, p.Value, "No reservation update.")
+		in.errorf("Unknown parameter %s=%s.  No reservation %s.", p.Name, p.Value, done)
 		return p, false
 	case !ok:
 		fmt.Fprintf(in.stderr, "Update of this parameter is not supported: %s=%s\nRequest aborted\n", p.Name, p.Value)

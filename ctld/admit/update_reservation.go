@@ -20,11 +20,13 @@ import (
 const (
 	textCreate       = "Error creating the reservation: "
 	textBusyNodes    = "Requested nodes are busy"
+	textOverlap      = "Requested reservation overlaps with another reservation"
 	textReservedName = "Duplicate reservation name"
 	textInUse        = "Requested reservation is in use"
-	textNeedsTime    = "A start time and an end time or duration must be given.  No reservation created."
-	textNeedsNodes   = "Nodes, NodeCnt, CoreCnt or Licenses must be specified.  No reservation created."
-	textNeedsUsers   = "Either Users/Groups and/or Accounts must be specified.  No reservation created."
+	textNeedsStart   = "scontrol: error: A start time must be given.  No reservation created."
+	textNeedsEnd     = "scontrol: error: An end time or duration must be given.  No reservation created."
+	textNeedsNodes   = "scontrol: error: CoreCnt, Nodes, NodeCnt, TRES or Licenses must be specified.  No reservation created."
+	textNeedsUsers   = "scontrol: error: Either Users/Groups, AllowedPartitions, QOS and/or Accounts must be specified.  No reservation created."
 )
 
 // updateReservation is scontrol create, update and delete of a reservation:
@@ -38,10 +40,13 @@ func updateReservation(ctx context.Context, core service.Core, r *service.Reques
 	if u.create {
 		u.prefix = textCreate
 	}
+	names, fields := splitTarget(req.Pairs, "ReservationName")
+	if req.Action == "delete" {
+		u.prefix = "delete_reservation reservation=" + strings.Join(names, ",") + ": "
+	}
 	if r.Caller.UID != 0 {
 		return denied(u.prefix + slurm.TextInvalidUser)
 	}
-	names, fields := splitTarget(req.Pairs, "ReservationName")
 	cmd, err := u.command(req.Action, names, fields)
 	if err != nil {
 		return err
@@ -55,13 +60,16 @@ func updateReservation(ctx context.Context, core service.Core, r *service.Reques
 	case state.Exists:
 		return invalid(u.prefix + textReservedName)
 	case state.InUse:
-		return invalid(textInUse)
+		return invalid(u.prefix + textInUse)
 	default:
 		return &api.Error{Kind: api.ErrState, Text: u.prefix + resultText(result.Code, result.Text)}
 	}
 	reply := &api.ChangeReply{}
-	if u.create {
+	switch req.Action {
+	case "create":
 		reply.Output = "Reservation created: " + cmd.Value.Name
+	case "update":
+		reply.Output = "Reservation updated."
 	}
 	return send(r, reply)
 }
@@ -77,6 +85,7 @@ type reservationUpdate struct {
 	count    int         // NodeCnt=
 	duration job.Minutes // 0: not given
 	chosen   bool        // nodes were given
+	all      bool        // the nodes given were ALL
 }
 
 // command makes the command of the call.
@@ -94,7 +103,7 @@ func (u *reservationUpdate) command(action string, names []string, fields []api.
 	case !u.create && old == nil:
 		return nil, &api.Error{Kind: api.ErrNotFound, Text: u.prefix + slurm.TextReservation}
 	case action == "delete" && u.inUse(name):
-		return nil, invalid(textInUse)
+		return nil, invalid(u.prefix + textInUse)
 	case action == "delete":
 		return &state.Reservation{Delete: true, Value: *old}, nil
 	case action != "create" && action != "update":
@@ -215,7 +224,7 @@ func change(list *[]string, f api.Pair) error {
 }
 
 // reservationFlags are the flags with a meaning here.
-var reservationFlags = []string{"MAINT", "IGNORE_JOBS", "OVERLAP", "SPEC_NODES"}
+var reservationFlags = []string{"MAINT", "IGNORE_JOBS", "OVERLAP", "SPEC_NODES", "ALL_NODES", "PART_NODES", "LICENSE_ONLY"}
 
 func (u *reservationUpdate) setFlags(f api.Pair) error {
 	f.Value = strings.ToUpper(f.Value)
@@ -244,7 +253,7 @@ func (u *reservationUpdate) setNodes(f api.Pair) error {
 		names = current
 	}
 	u.take(names)
-	u.chosen = true
+	u.chosen, u.all = true, strings.EqualFold(f.Value, "ALL")
 	return nil
 }
 
@@ -269,20 +278,32 @@ func (u *reservationUpdate) setLicenses(f api.Pair) error {
 func (u *reservationUpdate) settle() error {
 	v := &u.value
 	if u.duration == job.Unlimited {
-		v.End = 0
-	} else if u.duration != 0 {
+		u.duration = longestReservation
+	}
+	if u.duration != 0 {
 		v.End = v.Start + job.Time(u.duration)*60_000
 	}
 	switch {
-	case v.Start == 0 || v.End == 0 && u.duration == 0 && u.create:
-		return invalid(textNeedsTime)
+	case v.Start == 0:
+		return invalid(textNeedsStart)
+	case v.End == 0 && u.create:
+		return invalid(textNeedsEnd)
 	case v.End != 0 && v.End <= v.Start:
 		return invalid(u.prefix + "Requested times are invalid")
 	case len(v.Users) == 0 && len(v.Accounts) == 0:
 		return invalid(textNeedsUsers)
 	}
+	book := u.root.Book()
+	for _, a := range v.Accounts {
+		if book.Account(strings.TrimPrefix(a, "-")) == nil {
+			return invalid(u.prefix + slurm.TextAccount)
+		}
+	}
 	if v.Name == "" {
 		v.Name = u.freeName()
+	}
+	if u.chosen {
+		u.markNodes()
 	}
 	if u.count > 0 && !u.chosen {
 		names := u.pick()
@@ -298,11 +319,35 @@ func (u *reservationUpdate) settle() error {
 		return invalid(textNeedsNodes)
 	}
 	for _, id := range v.Nodes {
-		if !u.free(id) {
+		if u.overlaps(id) {
+			return invalid(u.prefix + textOverlap)
+		}
+		if u.busy(id) {
 			return invalid(u.prefix + textBusyNodes)
 		}
 	}
 	return nil
+}
+
+// longestReservation is what Slurm makes of an unlimited duration: a year.
+const longestReservation job.Minutes = 365 * 24 * 60
+
+// markNodes sets the flag that says how nodes were named (scontrol(1), Flags):
+// one by one, all of the cluster, or all of a partition.
+func (u *reservationUpdate) markNodes() {
+	v := &u.value
+	flag := "SPEC_NODES"
+	switch {
+	case u.all && v.Partition != "" && u.has("PART_NODES"):
+		u.take(u.partitionNodes())
+		flag = "PART_NODES"
+	case u.all:
+		flag = "ALL_NODES"
+	}
+	v.Flags = slices.DeleteFunc(slices.Clone(v.Flags), func(f string) bool {
+		return f == "SPEC_NODES" || f == "ALL_NODES" || f == "PART_NODES"
+	})
+	v.Flags = append(v.Flags, flag)
 }
 
 // freeName makes a name as Slurm does: the first user or account and a number.
@@ -334,10 +379,13 @@ func (u *reservationUpdate) partitionNodes() []string {
 // pick chooses free nodes; nil if there are not enough.
 func (u *reservationUpdate) pick() []string {
 	var names []string
-	for _, name := range u.partitionNodes() {
-		n := u.root.NodeNamed(name)
-		if len(names) < u.count && n.Available() && u.free(n.ID) {
-			names = append(names, name)
+	all := u.partitionNodes()
+	for _, held := range []bool{true, false} { // an update keeps what it has
+		for _, name := range all {
+			n := u.root.NodeNamed(name)
+			if len(names) < u.count && held == slices.Contains(u.value.Nodes, n.ID) && n.Available() && !u.overlaps(n.ID) && !u.busy(n.ID) {
+				names = append(names, name)
+			}
 		}
 	}
 	if len(names) < u.count {
@@ -348,26 +396,33 @@ func (u *reservationUpdate) pick() []string {
 
 func (u *reservationUpdate) has(flag string) bool { return slices.Contains(u.value.Flags, flag) }
 
-// free tells whether a node can be reserved: no other reservation and, unless
-// jobs are ignored, no running job that may go on into it.
-func (u *reservationUpdate) free(id job.NodeID) bool {
+// overlaps tells whether another reservation has a node at the same time.
+func (u *reservationUpdate) overlaps(id job.NodeID) bool {
 	v := &u.value
-	if !u.has("OVERLAP") && !u.has("MAINT") {
-		for other := range u.root.Reservations() {
-			if other.Name != v.Name && slices.Contains(other.Nodes, id) && other.Covers(v.Start, v.End) && !slices.Contains(other.Flags, "OVERLAP") && !other.Maintenance() {
-				return false
-			}
+	if u.has("OVERLAP") || u.has("MAINT") {
+		return false
+	}
+	for other := range u.root.Reservations() {
+		if other.Name != v.Name && slices.Contains(other.Nodes, id) && other.Covers(v.Start, v.End) && !slices.Contains(other.Flags, "OVERLAP") && !other.Maintenance() {
+			return true
 		}
 	}
+	return false
+}
+
+// busy tells whether a job runs on a node that may go on into the reservation,
+// unless jobs are ignored.
+func (u *reservationUpdate) busy(id job.NodeID) bool {
+	v := &u.value
 	if u.has("IGNORE_JOBS") || u.has("MAINT") {
-		return true
+		return false
 	}
 	for j := range u.root.OnNode(id) {
 		if j.Request.Reservation != v.Name && (j.Times.LimitEnd == 0 || j.Times.LimitEnd > max(v.Start, u.now)) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // inUse tells whether a job runs in a reservation.
