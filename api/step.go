@@ -208,6 +208,8 @@ type StepStart struct {
 	Terminal  bool // task 0 gets a terminal of its own
 	Rows      uint16
 	Columns   uint16
+	Before    uint32 // tasks of the components before this one of a heterogeneous step
+	All       uint32 // tasks of all components; 0: the step has only one
 }
 
 // Who gets srun's standard input.
@@ -235,6 +237,8 @@ func (s *StepStart) Code(w *wire.Coder) {
 	w.Bool(17, &s.Terminal)
 	wire.Uint(w, 18, &s.Rows)
 	wire.Uint(w, 19, &s.Columns)
+	wire.Uint(w, 20, &s.Before)
+	wire.Uint(w, 21, &s.All)
 }
 
 // Program is what some tasks run. With one program, Ranks is empty: all.

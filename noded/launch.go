@@ -224,6 +224,19 @@ func withLogin(base []byte, u nss.User) []byte {
 	return base
 }
 
+// hetJob is what the environment says of a heterogeneous job.
+func hetJob(in *pb.JobInfo) slurm.HetJob {
+	h := slurm.HetJob{Size: uint32(len(in.Het))}
+	for _, p := range in.Het {
+		c := slurm.HetComponent{ID: job.ID(p.Job), Name: p.Name, Account: p.Account, Partition: p.Partition, QOS: p.Qos}
+		for _, n := range p.Nodes {
+			c.Nodes = append(c.Nodes, slurm.NodeTasks{Name: n.Name, CPUs: n.Cpus, Tasks: n.Tasks})
+		}
+		h.Components = append(h.Components, c)
+	}
+	return h
+}
+
 // environment is the submitted one with the job's variables and the socket of
 // this node's agent. The shepherd fills in the process id.
 func (n *Node) environment(l *pb.Launch, req *job.Request, base []byte) []byte {
@@ -241,6 +254,7 @@ func (n *Node) environment(l *pb.Launch, req *job.Request, base []byte) []byte {
 		j.Nodes = append(j.Nodes, slurm.NodeTasks{Name: p.Name, CPUs: p.Cpus, Tasks: p.Tasks})
 	}
 	j.Devices = deviceIDs(l.GetPart().GetDevices())
+	j.Het = hetJob(in)
 	env := slurm.BatchEnv(j, slurm.SplitEnvironment(base))
 	var b []byte
 	for _, e := range env {

@@ -79,7 +79,7 @@ func (t *task) file(pattern string) string {
 	short, _, _ := strings.Cut(st.node.cfg.Name, ".")
 	name := slurm.ExpandPattern(pattern, &slurm.Names{
 		Job: st.grant.Job, ArrayJob: st.start.ArrayJob, ArrayTask: st.start.ArrayTask, Name: st.start.JobName,
-		User: st.launch.User, Node: short, NodeIndex: st.number, Rank: t.rank, Step: stepName(st.grant.Step),
+		User: st.launch.User, Node: short, NodeIndex: st.number, Rank: st.start.Before + t.rank, Step: stepName(st.grant.Step),
 		SLUID: sluid(st.launch.GetInfo()),
 	})
 	if !filepath.IsAbs(name) {
@@ -93,11 +93,11 @@ func (t *task) environment() []byte {
 	st, n := t.step, t.step.node
 	ids := make([]string, len(st.part.Tasks))
 	for i, r := range st.part.Tasks {
-		ids[i] = strconv.FormatUint(uint64(r), 10)
+		ids[i] = strconv.FormatUint(uint64(st.start.Before+r), 10)
 	}
 	number := func(v uint32) string { return strconv.FormatUint(uint64(v), 10) }
 	set := []string{
-		"SLURM_PROCID=" + number(t.rank), "SLURM_LOCALID=" + number(t.local), "SLURM_NODEID=" + number(st.number),
+		"SLURM_PROCID=" + number(st.start.Before+t.rank), "SLURM_LOCALID=" + number(t.local), "SLURM_NODEID=" + number(st.number),
 		"SLURM_GTIDS=" + strings.Join(ids, ","), "SLURMD_NODENAME=" + n.cfg.Name,
 		"SLURM_CPUS_ON_NODE=" + number(st.part.CPUs), "SLURM_TOPOLOGY_ADDR=" + n.cfg.Name, "SLURM_TOPOLOGY_ADDR_PATTERN=node",
 		"MUSTER_SOCKET=" + n.cfg.Socket, "MUSTER_BOOT_ID=" + n.boot,

@@ -130,3 +130,18 @@ func TestAllComponentsStartOrNone(t *testing.T) {
 		checkRoot(rt, w.m.Root())
 	})
 }
+
+// TestComponentsEndWithTheFirst: only the first component has a script; when that
+// ends, so do the others, with its exit code.
+func TestComponentsEndWithTheFirst(t *testing.T) {
+	w := newWorld(t)
+	ids := w.het(2)
+	w.must(w.hetCmd("n1", ids...))
+	w.exit(ids[0], 3)
+	for _, id := range ids {
+		j := w.job(id)
+		if j.State != job.Failed || j.End.ExitCode != 3 || j.Times.End == 0 {
+			t.Errorf("component %d is %s with %+v, want FAILED with exit code 3", j.Het.Offset, j.State, j.End)
+		}
+	}
+}

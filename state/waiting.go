@@ -82,6 +82,7 @@ func (m *Machine) endWaiting(r *jobRow, to job.State, reason job.Reason, byUser 
 // with nothing left to wait for, its record goes to the outbox and the job, if
 // it is to be requeued, back to the queue.
 func (m *Machine) finish(r *jobRow) {
+	m.endComponents(r)
 	if r.Alloc.Held() {
 		r.Flags |= job.Completing
 		m.put(r)
@@ -95,6 +96,24 @@ func (m *Machine) finish(r *jobRow) {
 	m.record(r)
 	if r.Flags&(job.Requeued|job.RequeueHold|job.SpecialExit) != 0 {
 		m.backToQueue(m.edit(r.ID))
+	}
+}
+
+// endComponents ends what runs of a heterogeneous job whose first component has
+// ended: the batch script, which ran there, was that of all.
+func (m *Machine) endComponents(lead *jobRow) {
+	if lead.Het.Leader != lead.ID {
+		return
+	}
+	for _, id := range lead.Het.IDs[1:] {
+		r := m.edit(id)
+		if r == nil || !r.State.Active() {
+			continue
+		}
+		r.Flags |= lead.Flags & requeueFlags
+		m.endAttempt(r, lead.State, lead.Reason, lead.Times.End)
+		r.End.ExitCode, r.End.Signal = lead.End.ExitCode, lead.End.Signal
+		m.finish(r)
 	}
 }
 

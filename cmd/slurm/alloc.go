@@ -192,7 +192,12 @@ func (c *stepCommand) revoke(id job.ID) {
 
 // lookUp reads the record of a job that this user's own calls have changed.
 func (c *stepCommand) lookUp(id job.ID) (*api.JobRecord, error) {
-	q := &api.JobQuery{Jobs: []api.JobRef{{ID: id}}, Fields: api.JobRequest | api.JobAllocated, AnyState: true}
+	return c.lookUpRef(api.JobRef{ID: id})
+}
+
+// lookUpRef is lookUp for a job or a component of one.
+func (c *stepCommand) lookUpRef(ref api.JobRef) (*api.JobRecord, error) {
+	q := &api.JobQuery{Jobs: []api.JobRef{ref}, Fields: api.JobRequest | api.JobAllocated, AnyState: true}
 	call := api.Call{Method: api.MethodJobs, Body: wire.Encode(nil, q), Read: api.ReadLinearizable}
 	chunks, _, err := c.client.All(&call)
 	if err != nil {
@@ -205,11 +210,11 @@ func (c *stepCommand) lookUp(id job.ID) (*api.JobRecord, error) {
 		}
 	}
 	for i := range list.Jobs {
-		if r := &list.Jobs[i]; r.ID == id && r.Alloc != nil && r.Request != nil {
+		if r := &list.Jobs[i]; (ref.HasHet || r.ID == ref.ID) && r.Alloc != nil && r.Request != nil {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("job %d is not there any more", id)
+	return nil, fmt.Errorf("job %d is not there any more", ref.ID)
 }
 
 // environment is that of the host with the job's variables.

@@ -74,7 +74,7 @@ func (c *stepCommand) beside(a *allocation) int {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		in.errorf("Unable to exec command %s: %v", c.args[0], errors.Unwrap(err))
+		in.errorf("%s", execFailure(c.args[0], err))
 		c.relinquish(a.id, 1, 0)
 		return 1
 	}
@@ -135,4 +135,12 @@ func (c *stepCommand) relinquish(id job.ID, code uint32, sig uint8) {
 	if _, err := client.Ask(api.MethodComplete, &api.CompleteRequest{Job: id, ExitCode: code, Signal: sig}, &reply); err != nil && !alreadyEnded(err) {
 		c.in.errorf("Unable to clean up job allocation %d: %v", id, err)
 	}
+}
+
+// execFailure is what salloc says of a command that it cannot run.
+func execFailure(command string, err error) string {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Sprintf("_fork_command: Unable to find command \"%s\"", command)
+	}
+	return fmt.Sprintf("Unable to exec command %s: %v", command, err)
 }

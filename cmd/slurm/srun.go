@@ -26,7 +26,7 @@ func srun(in *invocation) int {
 		return 0
 	}
 	if len(c.args) == 0 {
-		in.errorf("fatal: No command given to execute.")
+		fmt.Fprintf(in.stderr, "%s: fatal: No command given to execute.\n", in.name)
 		return 1
 	}
 	id, err := c.currentJob()
@@ -36,6 +36,9 @@ func srun(in *invocation) int {
 	}
 	if id == 0 {
 		return c.allocateAndRun()
+	}
+	if c.o.Run.HetGroup != "" {
+		return c.runGroups(id)
 	}
 	return c.runStep(id, in.environ)
 }
@@ -83,10 +86,6 @@ func newStepCommand(in *invocation, p slurm.Program) (*stepCommand, int) {
 	}
 	if err := c.o.Finish(); err != nil {
 		return nil, s.fail(err)
-	}
-	if c.o.Run.HetGroup != "" && c.o.Run.HetGroup != "0" {
-		in.errorf("--het-group=%s is not supported: give the component's own job with --jobid", c.o.Run.HetGroup)
-		return nil, 1
 	}
 	if !c.o.Act.Quiet {
 		for _, w := range c.o.Warnings {
@@ -189,34 +188,59 @@ func alreadyEnded(err error) bool {
 // runStep creates a step and runs its tasks; the exit code is the highest of
 // theirs.
 func (c *stepCommand) runStep(id job.ID, environ []string) int {
-	in := c.in
-	if err := c.connect(); err != nil {
-		in.errorf("%v", err)
+	s := c.beginStep(id)
+	if s == nil {
 		return 1
 	}
 	defer c.client.Close()
-	s := &stepIO{c: c, start: &api.StepStart{}, grant: &api.Grant{}}
-	request := c.stepRequest(id)
-	if err := s.programs(request); err != nil {
-		in.errorf("%v", err)
-		return 1
-	}
-	if _, err := c.client.Ask(api.MethodStep, request, &s.start.StepReply); err != nil {
-		return c.stepRefused(id, err)
-	}
-	if err := wire.Decode(s.start.Grant, s.grant); err != nil {
-		in.errorf("grant of the step: %v", err)
-		return 1
-	}
 	if err := s.prepare(environ); err != nil {
-		in.errorf("%v", err)
+		c.in.errorf("%v", err)
 		return 1
 	}
 	return s.run()
 }
 
+// beginStep gets a step from the controllers; nil if there is none. It belongs to
+// the connection, which the caller closes.
+func (c *stepCommand) beginStep(id job.ID) *stepIO {
+	if err := c.connect(); err != nil {
+		c.in.errorf("%v", err)
+		return nil
+	}
+	s := &stepIO{c: c, start: &api.StepStart{}, grant: &api.Grant{}}
+	if err := s.begin(id); err != nil {
+		c.stepRefused(id, err)
+		c.client.Close()
+		return nil
+	}
+	return s
+}
+
+// begin asks for the step.
+func (s *stepIO) begin(id job.ID) error {
+	request := s.c.stepRequest(id)
+	if err := s.programs(request); err != nil {
+		return badPrograms{err}
+	}
+	if _, err := s.c.client.Ask(api.MethodStep, request, &s.start.StepReply); err != nil {
+		return err
+	}
+	if err := wire.Decode(s.start.Grant, s.grant); err != nil {
+		return fmt.Errorf("grant of the step: %w", err)
+	}
+	return nil
+}
+
+// badPrograms is an error of --multi-prog, which is no refusal of the step.
+type badPrograms struct{ error }
+
 // stepRefused prints why there is no step.
 func (c *stepCommand) stepRefused(id job.ID, err error) int {
+	var programs badPrograms
+	if errors.As(err, &programs) {
+		c.in.errorf("%v", err)
+		return 1
+	}
 	var e *api.Error
 	if !errors.As(err, &e) {
 		c.in.errorf("Unable to create step for job %d: %v", id, err)

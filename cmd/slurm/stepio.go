@@ -28,11 +28,13 @@ type stepIO struct {
 	err    io.Writer
 	only   [2]int64 // the one task whose output is shown; -1: all
 	width  int      // of a task number in a label
-	parts  map[partKey][]byte
-	code   int // highest exit code
-	ended  uint32
-	ending bool // the step was told to end
-	after  *time.Timer
+	// keepFiles: an earlier component of the step has emptied the output files.
+	keepFiles bool
+	parts     map[partKey][]byte
+	code      int // highest exit code
+	ended     uint32
+	ending    bool // the step was told to end
+	after     *time.Timer
 
 	sending sync.Mutex // of messages to the tasks
 	taken   []uint64   // input that each node has taken
@@ -53,7 +55,7 @@ const windowBytes = 256 << 10
 func (s *stepIO) prepare(environ []string) error {
 	o, in, b := s.c.o, s.c.in, &s.c.o.Job.Batch
 	s.parts, s.taken, s.window = map[partKey][]byte{}, make([]uint64, len(s.grant.Nodes)), make(chan struct{}, 1)
-	s.width = len(strconv.FormatUint(uint64(max(1, s.grant.Tasks)-1), 10))
+	s.width = len(strconv.FormatUint(uint64(max(1, s.grant.Tasks, s.start.All)-1), 10))
 	st := s.start
 	st.Dir = in.dir
 	if b.WorkDir != "" {
@@ -96,7 +98,7 @@ func (s *stepIO) environment(environ []string) ([]byte, error) {
 		nodes[i], tasks[i] = n.Name, uint32(len(n.Tasks))
 	}
 	id, step := strconv.FormatUint(uint64(g.Job), 10), strconv.FormatUint(uint64(g.Step), 10)
-	count, list := strconv.FormatUint(uint64(g.Tasks), 10), hostlist.Compress(nodes)
+	count, list := strconv.FormatUint(uint64(max(g.Tasks, s.start.All)), 10), hostlist.Compress(nodes)
 	perNode, number := slurm.CompressCounts(tasks), strconv.Itoa(len(nodes))
 	set := []string{
 		"SLURM_JOB_ID=" + id, "SLURM_JOBID=" + id, "SLURM_STEP_ID=" + step, "SLURM_STEPID=" + step,
@@ -169,7 +171,7 @@ func (s *stepIO) openOutputs(stdout, stderr string) error {
 			continue
 		}
 		flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-		if !s.start.Append {
+		if !s.start.Append && !s.keepFiles {
 			flags |= os.O_TRUNC
 		}
 		f, err := os.OpenFile(s.file(value), flags, 0o666)
@@ -273,9 +275,9 @@ func (s *stepIO) exit(node string, x *api.TaskExit) {
 		s.c.in.errorf("task %d launch failed: %s", x.Task, x.Failure)
 	case x.Signal != 0:
 		code = 128 + int(x.Signal)
-		s.c.in.errorf("%s: task %d: %s", node, x.Task, signalText(x.Signal))
+		s.c.in.errorf("%s: task %d: %s", node, s.start.Before+x.Task, signalText(x.Signal))
 	case code != 0:
-		s.c.in.errorf("%s: task %d: Exited with exit code %d", node, x.Task, code)
+		s.c.in.errorf("%s: task %d: Exited with exit code %d", node, s.start.Before+x.Task, code)
 	default:
 		bad = false
 	}
@@ -341,7 +343,7 @@ func (s *stepIO) write(o *api.Output) {
 
 // line shows a line with its label.
 func (s *stepIO) line(k partKey, text []byte) {
-	s.raw(k, fmt.Appendf(nil, "%*d: %s", s.width, k.task, text))
+	s.raw(k, fmt.Appendf(nil, "%*d: %s", s.width, s.start.Before+k.task, text))
 }
 
 func (s *stepIO) raw(k partKey, data []byte) {

@@ -48,7 +48,7 @@ func (s *Session) launch(root *state.Root, n *partition.Node, j *job.Job, i int)
 	share := &j.Alloc.Nodes[i]
 	l := &pb.Launch{
 		Attempt: attemptOf(j), BootId: n.BootID, JournalId: n.Journal,
-		Batch: j.Alloc.BatchNode == n.ID && !j.Request.Interactive, NodeIndex: uint32(i),
+		Batch: runsScript(j, n.ID), NodeIndex: uint32(i),
 		Uid: j.Owner.UID, Gid: j.Owner.GID, User: j.Owner.User, Group: j.Owner.Group, Groups: j.Owner.Groups,
 		Info: info(root, j), Part: part(share), EndMs: s.endMS(root, j), StartMs: int64(j.Times.Start),
 	}
@@ -64,6 +64,12 @@ func (s *Session) launch(root *state.Root, n *partition.Node, j *job.Job, i int)
 			ScriptData: s.inline(b.Script), EnvironmentData: s.inline(b.Environment)}
 	}
 	return l
+}
+
+// runsScript tells whether node n runs the job's batch script. That of a
+// heterogeneous job runs in its first component alone: sbatch(1).
+func runsScript(j *job.Job, n job.NodeID) bool {
+	return j.Alloc.BatchNode == n && !j.Request.Interactive && j.Het.Offset == 0
 }
 
 func bytesOf(h job.Hash) []byte {
@@ -83,6 +89,11 @@ func info(root *state.Root, j *job.Job) *pb.JobInfo {
 	if c := root.Cluster(); c != nil {
 		in.Cluster, in.TimeZone = c.Name, c.TimeZone
 	}
+	if lead := root.Job(j.Het.Leader); lead != nil {
+		for _, id := range lead.Het.IDs {
+			in.Het = append(in.Het, hetPart(root, id))
+		}
+	}
 	if j.Array.JobID != 0 {
 		in.ArrayTask = j.Array.Task
 	}
@@ -90,6 +101,24 @@ func info(root *state.Root, j *job.Job) *pb.JobInfo {
 		in.ArrayCount, in.ArrayMin, in.ArrayMax, in.ArrayStep = b.Count, b.Min, b.Max, b.Step
 	}
 	return in
+}
+
+// hetPart is what the environment says of a component. One that has no
+// allocation any more is named without nodes.
+func hetPart(root *state.Root, id job.ID) *pb.HetPart {
+	p := &pb.HetPart{Job: uint32(id)}
+	j := root.Job(id)
+	if j == nil {
+		return p
+	}
+	p.Name, p.Account, p.Qos = j.Request.Name, j.Account, j.QOS
+	if j.Alloc != nil {
+		p.Partition = j.Alloc.Partition
+		for k := range j.Alloc.Nodes {
+			p.Nodes = append(p.Nodes, nodePart(root, &j.Alloc.Nodes[k]))
+		}
+	}
+	return p
 }
 
 func nodePart(root *state.Root, share *job.Share) *pb.NodePart {

@@ -18,7 +18,7 @@ type AcctRow struct {
 // made from the job's result if it is not kept as a step.
 func Steps(r *api.JobRecord) []job.Step {
 	started := r.Alloc != nil && r.Times.Start != 0 && r.State != job.Pending
-	if !started || request(r).Interactive {
+	if !started || request(r).Interactive || r.Het.Offset > 0 {
 		return r.Steps
 	}
 	for i := range r.Steps {

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+
+	"muster/api"
+	"muster/api/slurm"
+	"muster/internal/hostlist"
+	"muster/job"
+)
+
+// hetGroups reads the value of --het-group: the numbers of components, such as
+// 0,2-3, in ascending order.
+func hetGroups(text string) ([]uint32, error) {
+	names, err := hostlist.Expand("[" + text + "]")
+	if err != nil {
+		return nil, fmt.Errorf("Invalid --het-group value %q: %w", text, err)
+	}
+	var out []uint32
+	for _, name := range names {
+		n, err := strconv.ParseUint(name, 10, 16)
+		if err != nil {
+			return nil, fmt.Errorf("Invalid --het-group value %q: %q is no component's number", text, name)
+		}
+		out = append(out, uint32(n))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// runGroups runs the program in several components of a heterogeneous job at
+// once, as one application: the tasks are numbered through. The exit code is the
+// highest of all. Each component's step is one of that component's job.
+func (c *stepCommand) runGroups(leader job.ID) int {
+	groups, err := hetGroups(c.o.Run.HetGroup)
+	if err != nil {
+		c.in.errorf("%v", err)
+		return 1
+	}
+	if len(groups) == 0 {
+		c.in.errorf("--het-group names no component")
+		return 1
+	}
+	var steps []*stepIO
+	defer func() {
+		for _, s := range steps {
+			s.c.client.Close()
+		}
+	}()
+	tasks := uint32(0)
+	for _, g := range groups {
+		one := *c
+		one.client = nil
+		id, err := one.component(leader, g)
+		if err != nil {
+			c.in.errorf("%v", err)
+			return 1
+		}
+		s := one.beginStep(id)
+		if s == nil {
+			return 1
+		}
+		steps = append(steps, s)
+		s.start.Before = tasks
+		tasks += s.grant.Tasks
+	}
+	for i, s := range steps {
+		s.start.All = tasks
+		s.keepFiles = i > 0
+		if err := s.prepare(c.in.environ); err != nil {
+			c.in.errorf("%v", err)
+			return 1
+		}
+	}
+	return runTogether(steps)
+}
+
+// component finds the job of a component and takes its size for the step, unless
+// the command line has its own.
+func (c *stepCommand) component(leader job.ID, group uint32) (job.ID, error) {
+	if err := c.connect(); err != nil {
+		return 0, err
+	}
+	r, err := c.lookUpRef(api.JobRef{ID: leader, Offset: group, HasHet: true})
+	if err != nil {
+		r, err = c.lookUpRef(api.JobRef{ID: leader})
+		if err != nil || group != 0 || r.Het.Leader != 0 {
+			return 0, fmt.Errorf("Attempt to run a job step with het group value of %d, which job %d does not have", group, leader)
+		}
+	}
+	c.fitTo(r)
+	return r.ID, nil
+}
+
+// fitTo: what the environment says of nodes and tasks is that of the first
+// component.
+func (c *stepCommand) fitTo(r *api.JobRecord) {
+	o := *c.o
+	c.o = &o
+	if o.WasSet("ntasks") != slurm.FromCommandLine {
+		o.TaskCount, o.Job.Size.Tasks = false, 0
+		for i := range r.Alloc.Nodes {
+			o.Job.Size.Tasks += r.Alloc.Nodes[i].Tasks
+		}
+		o.TaskCount = o.Job.Size.Tasks > 0
+	}
+	if o.WasSet("nodes") != slurm.FromCommandLine {
+		o.Job.Size.MinNodes, o.Job.Size.MaxNodes = 0, 0
+		if o.WasSet("ntasks") != slurm.FromCommandLine {
+			o.Job.Size.MinNodes = uint32(len(r.Alloc.Nodes))
+			o.Job.Size.MaxNodes = o.Job.Size.MinNodes
+		}
+	}
+	if o.WasSet("ntasks-per-node") != slurm.FromCommandLine {
+		o.Job.Size.TasksPerNode = 0
+	}
+	if o.WasSet("cpus-per-task") != slurm.FromCommandLine {
+		o.Job.Size.CPUsPerTask = r.Request.Size.CPUsPerTask
+	}
+}
+
+// runTogether runs steps at once. Input of srun itself goes to all of them.
+func runTogether(steps []*stepIO) int {
+	codes := make([]int, len(steps))
+	var shared []*io.PipeWriter
+	var running sync.WaitGroup
+	for i, s := range steps {
+		var in *io.PipeReader
+		if s.input == io.Reader(os.Stdin) {
+			var w *io.PipeWriter
+			in, w = io.Pipe()
+			s.input, shared = in, append(shared, w)
+		}
+		running.Go(func() {
+			codes[i] = s.run()
+			if in != nil {
+				in.Close() // what copies does not wait for it any more
+			}
+		})
+	}
+	if len(shared) > 0 {
+		go copyToAll(shared)
+	}
+	running.Wait()
+	return slices.Max(codes)
+}
+
+// copyToAll copies standard input to all that still read.
+func copyToAll(to []*io.PipeWriter) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := os.Stdin.Read(buf)
+		for _, w := range to {
+			w.Write(buf[:n]) // a step that has ended takes nothing
+		}
+		if err != nil {
+			break
+		}
+	}
+	for _, w := range to {
+		w.Close()
+	}
+}
