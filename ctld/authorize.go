@@ -1,6 +1,8 @@
 package ctld
 
 import (
+	"context"
+
 	"muster/api"
 	"muster/api/identity"
 	"muster/ctld/service"
@@ -10,7 +12,7 @@ import (
 // authorize decides whether a daemon may forward a call. A host's word counts
 // as far as its role goes: the key of a stolen compute node does not own the
 // cluster.
-func (c *Controller) authorize(peer identity.Peer, r *service.Request, m service.Method) *api.Error {
+func (c *Controller) authorize(ctx context.Context, peer identity.Peer, r *service.Request, m service.Method) *api.Error {
 	if peer.Role == identity.Controller || c.cfg.RootFromAnywhere {
 		return nil
 	}
@@ -22,11 +24,14 @@ func (c *Controller) authorize(peer identity.Peer, r *service.Request, m service
 		}
 		return nil
 	}
+	if r.Caller.UID == 0 && peer.Role == identity.Compute {
+		return c.ownRoot(ctx, peer.Name, r)
+	}
 	if r.Caller.UID == 0 {
 		return &api.Error{Kind: api.ErrDenied, Text: "Access/permission denied",
 			Hint: "root of " + peer.Name + " is not believed by the controllers; act from a controller's host"}
 	}
-	if peer.Role == identity.Compute && !c.hasJobOn(r.Caller.UID, peer.Name) {
+	if peer.Role == identity.Compute && !c.holds(ctx, func() bool { return c.hasJobOn(r.Caller.UID, peer.Name) }) {
 		return &api.Error{Kind: api.ErrDenied, Text: "Access/permission denied",
 			Hint: "from compute node " + peer.Name + " only users with a job on it may change something"}
 	}
@@ -35,6 +40,19 @@ func (c *Controller) authorize(peer identity.Peer, r *service.Request, m service
 
 // nobody is the overflow uid of Linux.
 const nobody = 65_534
+
+// holds tells whether something is so. A follower that lags behind the leader
+// catches up before it says no: the first thing that a job does may be a call.
+func (c *Controller) holds(ctx context.Context, is func() bool) bool {
+	if is() {
+		return true
+	}
+	if c.store.Leading() != 0 {
+		return false
+	}
+	index, err := c.reads.get(ctx, c)
+	return err == nil && c.waitFor(ctx, index) == nil && is()
+}
 
 // hasJobOn tells whether a user's job holds something on a node.
 func (c *Controller) hasJobOn(uid uint32, node string) bool {

@@ -50,7 +50,7 @@ func (s *server) Call(in *pb.CallRequest, stream replies) error {
 	}
 	start := s.c.clock.Now()
 	defer func() { s.c.stats.called(m.Name, &r.Caller, s.c.clock.Now().Sub(start)) }()
-	if err := s.c.authorize(peer, &r, m); err != nil {
+	if err := s.c.authorize(stream.Context(), peer, &r, m); err != nil {
 		return end(stream, &api.End{Err: err})
 	}
 	ctx := stream.Context()
