@@ -468,6 +468,9 @@ func TestStreamsAreForTheirRoles(t *testing.T) {
 	refused("a compute node follows the plans", func() (interface{ RecvMsg(any) error }, error) {
 		return compute.Plans(ctx, &pb.PlansRequest{})
 	}, new(pb.PlansReply))
+	refused("a compute node copies the ledger", func() (interface{ RecvMsg(any) error }, error) {
+		return compute.Ledger(ctx, &pb.LedgerRequest{From: 1, Through: 1})
+	}, new(pb.LedgerChunk))
 	login := cs.client(identity.Login, "login", "c1")
 	refused("a login host is a node", func() (interface{ RecvMsg(any) error }, error) { return login.Sync(ctx) }, new(pb.ToNode))
 	refused("a node is another node", func() (interface{ RecvMsg(any) error }, error) {

@@ -30,8 +30,6 @@ const (
 	gatherTime = 200 * time.Millisecond
 	// writeMost bounds one transaction.
 	writeMost = 20_000
-	// gapPause is the time between two tries while records are missing.
-	gapPause = 10 * time.Second
 )
 
 func openLedger(dir string, c *Controller) (*ledgerWriter, error) {
@@ -79,26 +77,24 @@ func (l *ledgerWriter) run(ctx context.Context) error {
 	for {
 		root := store.Root()
 		_, next := root.OutboxRange()
-		if next > l.last()+1 {
-			if err := l.write(root); err != nil {
-				if !errors.Is(err, ledger.ErrGap) {
-					return err
-				}
-				l.c.log.Error("this controller's ledger lacks finished jobs that the others have; sacct asks the others' for them", "err", err)
-				if !l.pause(ctx, gapPause) {
-					return nil
-				}
-			}
-			l.tell()
-			if !l.pause(ctx, gatherTime) {
+		if next <= l.last()+1 {
+			select {
+			case <-ctx.Done():
 				return nil
+			case <-store.Changed(root):
 			}
 			continue
 		}
-		select {
-		case <-ctx.Done():
+		if l.missing(root) > 0 {
+			if err := l.refill(ctx, root); err != nil {
+				return err
+			}
+		} else if err := l.write(root); err != nil {
+			return err
+		}
+		l.tell()
+		if !l.pause(ctx, gatherTime) {
 			return nil
-		case <-store.Changed(root):
 		}
 	}
 }
@@ -141,10 +137,14 @@ type record struct {
 	attempt uint32
 }
 
-// Jobs implements service.Ledger: the ledger, then what is only in the outbox.
+// Jobs implements service.Ledger: the ledger, then what is only in the outbox. A
+// ledger that lacks records says so, rather than leave jobs out of an answer.
 func (l *ledgerWriter) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error {
 	root := l.c.store.Root()
 	last := l.last()
+	if n := l.missing(root); n > 0 {
+		return l.behind(n)
+	}
 	var late []*job.Job
 	isLate := map[record]bool{}
 	wanted := map[job.ID]bool{}

@@ -9,7 +9,8 @@ import (
 )
 
 // keptForAbsent is how many records stay in the outbox for a controller that is
-// not there. One that is away for longer gets them from another one's ledger.
+// not there. One that is away for longer gets them from another one's ledger
+// (refill.go).
 const keptForAbsent = 20_000
 
 // ledgers says how far each controller's ledger is.

@@ -196,8 +196,8 @@ func (l *Ledger) snapshot() []*segment {
 	return l.segments[:len(l.segments):len(l.segments)]
 }
 
-// decode reads a record back.
-func decode(b []byte) (*job.Job, error) {
+// Decode reads a record back that Encoded gave.
+func Decode(b []byte) (*job.Job, error) {
 	j := new(job.Job)
 	if err := wire.Decode(b, j); err != nil {
 		return nil, fmt.Errorf("ledger: record: %w", err)

@@ -195,6 +195,46 @@ func TestSumsAreEqualOnReplicas(t *testing.T) {
 	}
 }
 
+// A ledger that is filled from another one's records is equal to it.
+func TestACopyIsEqual(t *testing.T) {
+	const n = 2*encodedRecords + 10 // over the end of the month and of chunks
+	a, b := open(t, t.TempDir()), open(t, t.TempDir())
+	fill(t, a, 1, n, 5000)
+	fill(t, b, 1, 7, 7)
+	copied := func(through uint64) {
+		t.Helper()
+		err := a.Encoded(context.Background(), b.Last()+1, through, func(first uint64, encoded [][]byte) error {
+			var list []Numbered
+			for i, r := range encoded {
+				j, err := Decode(r)
+				if err != nil {
+					return err
+				}
+				list = append(list, Numbered{first + uint64(i), j})
+			}
+			return b.Append(first+uint64(len(list))-1, list)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied(100)
+	if b.Last() != 100 {
+		t.Errorf("copied through %d, want 100", b.Last())
+	}
+	copied(n + 5) // more than there is
+	if !reflect.DeepEqual(a.Sums(), b.Sums()) {
+		t.Errorf("%x\n%x", a.Sums(), b.Sums())
+	}
+	if err := b.Check(); err != nil {
+		t.Error(err)
+	}
+	stop := errors.New("enough")
+	if err := a.Encoded(context.Background(), 1, n, func(uint64, [][]byte) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("got %v, want the error of the function", err)
+	}
+}
+
 func TestStopsWhenAsked(t *testing.T) {
 	l := open(t, t.TempDir())
 	fill(t, l, 1, 600, 600)

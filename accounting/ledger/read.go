@@ -41,7 +41,7 @@ func (l *Ledger) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f fu
 		if first == nil {
 			return nil
 		}
-		j, err := decode(first.found[0].record)
+		j, err := Decode(first.found[0].record)
 		if err != nil {
 			return err
 		}
@@ -50,6 +50,57 @@ func (l *Ledger) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f fu
 			return nil
 		}
 	}
+}
+
+// Most that Encoded reads and gives at once, but always one record.
+const (
+	encodedRecords = 4096
+	encodedBytes   = 1 << 20
+)
+
+// Encoded calls f with the records numbered from to through that are there, as
+// they are kept, in order and some at a time; first is the number of the first
+// one. An error of f ends it.
+func (l *Ledger) Encoded(ctx context.Context, from, through uint64, f func(first uint64, records [][]byte) error) error {
+	from = max(from, 1)
+	for _, s := range l.snapshot() {
+		for last := min(through, s.state().Last); from <= last; {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("ledger: reading stopped: %w", err)
+			}
+			records, err := s.encoded(from, last)
+			if err != nil {
+				return err
+			}
+			if err := f(from, records); err != nil {
+				return err
+			}
+			from += uint64(len(records))
+		}
+	}
+	return nil
+}
+
+// encoded reads records from a number on, one at least.
+func (s *segment) encoded(from, last uint64) ([][]byte, error) {
+	var out [][]byte
+	size := 0
+	err := s.db.View(func(tx *bolt.Tx) error {
+		c := tx.Bucket([]byte(bucketRecord)).Cursor()
+		k, v := c.Seek(number(from))
+		for n := from; n <= last; n++ {
+			if !bytes.Equal(k, number(n)) {
+				return fmt.Errorf("ledger segment %s: record %d is not there", s.month, n)
+			}
+			if size += len(v); len(out) > 0 && (size > encodedBytes || len(out) == encodedRecords) {
+				return nil
+			}
+			out = append(out, bytes.Clone(v))
+			k, v = c.Next()
+		}
+		return nil
+	})
+	return out, err
 }
 
 // entry is a record with its key in the index by end.
@@ -110,7 +161,7 @@ func (l *Ledger) byID(ctx context.Context, ids []job.ID, f func(*job.Job) bool) 
 				return err
 			}
 			for _, r := range records {
-				j, err := decode(r)
+				j, err := Decode(r)
 				if err != nil {
 					return err
 				}

@@ -328,6 +328,113 @@ func (x *BlobChunk) GetData() []byte {
 	return nil
 }
 
+// LedgerRequest asks for the records with the numbers from to through, of which
+// the answer has the first part that the asked one has.
+type LedgerRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          uint64                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	Through       uint64                 `protobuf:"varint,2,opt,name=through,proto3" json:"through,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LedgerRequest) Reset() {
+	*x = LedgerRequest{}
+	mi := &file_api_pb_muster_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LedgerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LedgerRequest) ProtoMessage() {}
+
+func (x *LedgerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LedgerRequest.ProtoReflect.Descriptor instead.
+func (*LedgerRequest) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *LedgerRequest) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *LedgerRequest) GetThrough() uint64 {
+	if x != nil {
+		return x.Through
+	}
+	return 0
+}
+
+// LedgerChunk has consecutive records (job.Job), the first of them numbered first.
+type LedgerChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	First         uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	Records       [][]byte               `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LedgerChunk) Reset() {
+	*x = LedgerChunk{}
+	mi := &file_api_pb_muster_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LedgerChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LedgerChunk) ProtoMessage() {}
+
+func (x *LedgerChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LedgerChunk.ProtoReflect.Descriptor instead.
+func (*LedgerChunk) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LedgerChunk) GetFirst() uint64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *LedgerChunk) GetRecords() [][]byte {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
 type PlansRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          uint64                 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -337,7 +444,7 @@ type PlansRequest struct {
 
 func (x *PlansRequest) Reset() {
 	*x = PlansRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[6]
+	mi := &file_api_pb_muster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +456,7 @@ func (x *PlansRequest) String() string {
 func (*PlansRequest) ProtoMessage() {}
 
 func (x *PlansRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[6]
+	mi := &file_api_pb_muster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +469,7 @@ func (x *PlansRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlansRequest.ProtoReflect.Descriptor instead.
 func (*PlansRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{6}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PlansRequest) GetFrom() uint64 {
@@ -386,7 +493,7 @@ type PlansReply struct {
 
 func (x *PlansReply) Reset() {
 	*x = PlansReply{}
-	mi := &file_api_pb_muster_proto_msgTypes[7]
+	mi := &file_api_pb_muster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +505,7 @@ func (x *PlansReply) String() string {
 func (*PlansReply) ProtoMessage() {}
 
 func (x *PlansReply) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[7]
+	mi := &file_api_pb_muster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +518,7 @@ func (x *PlansReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlansReply.ProtoReflect.Descriptor instead.
 func (*PlansReply) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{7}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PlansReply) GetVerdicts() []byte {
@@ -450,7 +557,7 @@ type IndexRequest struct {
 
 func (x *IndexRequest) Reset() {
 	*x = IndexRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[8]
+	mi := &file_api_pb_muster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -462,7 +569,7 @@ func (x *IndexRequest) String() string {
 func (*IndexRequest) ProtoMessage() {}
 
 func (x *IndexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[8]
+	mi := &file_api_pb_muster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -475,7 +582,7 @@ func (x *IndexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexRequest.ProtoReflect.Descriptor instead.
 func (*IndexRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{8}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
 }
 
 type IndexReply struct {
@@ -487,7 +594,7 @@ type IndexReply struct {
 
 func (x *IndexReply) Reset() {
 	*x = IndexReply{}
-	mi := &file_api_pb_muster_proto_msgTypes[9]
+	mi := &file_api_pb_muster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -499,7 +606,7 @@ func (x *IndexReply) String() string {
 func (*IndexReply) ProtoMessage() {}
 
 func (x *IndexReply) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[9]
+	mi := &file_api_pb_muster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -512,7 +619,7 @@ func (x *IndexReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IndexReply.ProtoReflect.Descriptor instead.
 func (*IndexReply) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{9}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *IndexReply) GetIndex() uint64 {
@@ -531,7 +638,7 @@ type HashesRequest struct {
 
 func (x *HashesRequest) Reset() {
 	*x = HashesRequest{}
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +650,7 @@ func (x *HashesRequest) String() string {
 func (*HashesRequest) ProtoMessage() {}
 
 func (x *HashesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[10]
+	mi := &file_api_pb_muster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +663,7 @@ func (x *HashesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HashesRequest.ProtoReflect.Descriptor instead.
 func (*HashesRequest) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{10}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *HashesRequest) GetIndex() []uint64 {
@@ -577,7 +684,7 @@ type HashesReply struct {
 
 func (x *HashesReply) Reset() {
 	*x = HashesReply{}
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +696,7 @@ func (x *HashesReply) String() string {
 func (*HashesReply) ProtoMessage() {}
 
 func (x *HashesReply) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[11]
+	mi := &file_api_pb_muster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +709,7 @@ func (x *HashesReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HashesReply.ProtoReflect.Descriptor instead.
 func (*HashesReply) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{11}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HashesReply) GetHashes() []*StateHash {
@@ -622,7 +729,7 @@ type StateHash struct {
 
 func (x *StateHash) Reset() {
 	*x = StateHash{}
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +741,7 @@ func (x *StateHash) String() string {
 func (*StateHash) ProtoMessage() {}
 
 func (x *StateHash) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[12]
+	mi := &file_api_pb_muster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +754,7 @@ func (x *StateHash) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateHash.ProtoReflect.Descriptor instead.
 func (*StateHash) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{12}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StateHash) GetIndex() uint64 {
@@ -677,7 +784,7 @@ type FromNode struct {
 
 func (x *FromNode) Reset() {
 	*x = FromNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -689,7 +796,7 @@ func (x *FromNode) String() string {
 func (*FromNode) ProtoMessage() {}
 
 func (x *FromNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[13]
+	mi := &file_api_pb_muster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -702,7 +809,7 @@ func (x *FromNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FromNode.ProtoReflect.Descriptor instead.
 func (*FromNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{13}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FromNode) GetHello() *Hello {
@@ -756,7 +863,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +875,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[14]
+	mi := &file_api_pb_muster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +888,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{14}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Hello) GetName() string {
@@ -905,7 +1012,7 @@ type Inventory struct {
 
 func (x *Inventory) Reset() {
 	*x = Inventory{}
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +1024,7 @@ func (x *Inventory) String() string {
 func (*Inventory) ProtoMessage() {}
 
 func (x *Inventory) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[15]
+	mi := &file_api_pb_muster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +1037,7 @@ func (x *Inventory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inventory.ProtoReflect.Descriptor instead.
 func (*Inventory) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{15}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Inventory) GetBoards() uint32 {
@@ -1003,7 +1110,7 @@ type Device struct {
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1122,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[16]
+	mi := &file_api_pb_muster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1135,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{16}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Device) GetName() string {
@@ -1083,7 +1190,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1202,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[17]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1215,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{17}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Attempt) GetJob() uint32 {
@@ -1139,7 +1246,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1258,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1271,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Heartbeat) GetSeq() uint64 {
@@ -1219,7 +1326,7 @@ type StepUsage struct {
 
 func (x *StepUsage) Reset() {
 	*x = StepUsage{}
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1338,7 @@ func (x *StepUsage) String() string {
 func (*StepUsage) ProtoMessage() {}
 
 func (x *StepUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1351,7 @@ func (x *StepUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUsage.ProtoReflect.Descriptor instead.
 func (*StepUsage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StepUsage) GetAttempt() *Attempt {
@@ -1276,7 +1383,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1395,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1408,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Usage) GetUserUs() uint64 {
@@ -1374,7 +1481,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1493,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1506,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Report) GetNumber() uint64 {
@@ -1496,7 +1603,7 @@ type SignalDone struct {
 
 func (x *SignalDone) Reset() {
 	*x = SignalDone{}
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1615,7 @@ func (x *SignalDone) String() string {
 func (*SignalDone) ProtoMessage() {}
 
 func (x *SignalDone) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1628,7 @@ func (x *SignalDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalDone.ProtoReflect.Descriptor instead.
 func (*SignalDone) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SignalDone) GetId() uint64 {
@@ -1555,7 +1662,7 @@ type ToNode struct {
 
 func (x *ToNode) Reset() {
 	*x = ToNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1567,7 +1674,7 @@ func (x *ToNode) String() string {
 func (*ToNode) ProtoMessage() {}
 
 func (x *ToNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1580,7 +1687,7 @@ func (x *ToNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToNode.ProtoReflect.Descriptor instead.
 func (*ToNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ToNode) GetTerm() uint64 {
@@ -1645,7 +1752,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1657,7 +1764,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1670,7 +1777,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Welcome) GetHeartbeatMs() uint32 {
@@ -1726,7 +1833,7 @@ type Desired struct {
 
 func (x *Desired) Reset() {
 	*x = Desired{}
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1738,7 +1845,7 @@ func (x *Desired) String() string {
 func (*Desired) ProtoMessage() {}
 
 func (x *Desired) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1751,7 +1858,7 @@ func (x *Desired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Desired.ProtoReflect.Descriptor instead.
 func (*Desired) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Desired) GetFull() bool {
@@ -1813,7 +1920,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +1932,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +1945,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Limit) GetAttempt() *Attempt {
@@ -1867,7 +1974,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +1986,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +1999,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Ending) GetAttempt() *Attempt {
@@ -1948,7 +2055,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2067,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2080,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Launch) GetAttempt() *Attempt {
@@ -2123,7 +2230,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2135,7 +2242,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2148,7 +2255,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *JobInfo) GetCluster() string {
@@ -2306,7 +2413,7 @@ type HetPart struct {
 
 func (x *HetPart) Reset() {
 	*x = HetPart{}
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2318,7 +2425,7 @@ func (x *HetPart) String() string {
 func (*HetPart) ProtoMessage() {}
 
 func (x *HetPart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2331,7 +2438,7 @@ func (x *HetPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HetPart.ProtoReflect.Descriptor instead.
 func (*HetPart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *HetPart) GetJob() uint32 {
@@ -2388,7 +2495,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2507,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2520,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Batch) GetScript() []byte {
@@ -2456,7 +2563,7 @@ type NodePart struct {
 
 func (x *NodePart) Reset() {
 	*x = NodePart{}
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +2575,7 @@ func (x *NodePart) String() string {
 func (*NodePart) ProtoMessage() {}
 
 func (x *NodePart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +2588,7 @@ func (x *NodePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePart.ProtoReflect.Descriptor instead.
 func (*NodePart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *NodePart) GetName() string {
@@ -2525,7 +2632,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2537,7 +2644,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2550,7 +2657,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Part) GetCpus() uint32 {
@@ -2600,7 +2707,7 @@ type PartDevice struct {
 
 func (x *PartDevice) Reset() {
 	*x = PartDevice{}
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2612,7 +2719,7 @@ func (x *PartDevice) String() string {
 func (*PartDevice) ProtoMessage() {}
 
 func (x *PartDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2625,7 +2732,7 @@ func (x *PartDevice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartDevice.ProtoReflect.Descriptor instead.
 func (*PartDevice) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PartDevice) GetName() string {
@@ -2667,7 +2774,7 @@ type SignalBefore struct {
 
 func (x *SignalBefore) Reset() {
 	*x = SignalBefore{}
-	mi := &file_api_pb_muster_proto_msgTypes[35]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2679,7 +2786,7 @@ func (x *SignalBefore) String() string {
 func (*SignalBefore) ProtoMessage() {}
 
 func (x *SignalBefore) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[35]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2692,7 +2799,7 @@ func (x *SignalBefore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalBefore.ProtoReflect.Descriptor instead.
 func (*SignalBefore) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SignalBefore) GetNumber() uint32 {
@@ -2732,7 +2839,7 @@ type Signal struct {
 
 func (x *Signal) Reset() {
 	*x = Signal{}
-	mi := &file_api_pb_muster_proto_msgTypes[36]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2744,7 +2851,7 @@ func (x *Signal) String() string {
 func (*Signal) ProtoMessage() {}
 
 func (x *Signal) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[36]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2864,7 @@ func (x *Signal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signal.ProtoReflect.Descriptor instead.
 func (*Signal) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Signal) GetId() uint64 {
@@ -2824,7 +2931,7 @@ type RelayUp struct {
 
 func (x *RelayUp) Reset() {
 	*x = RelayUp{}
-	mi := &file_api_pb_muster_proto_msgTypes[37]
+	mi := &file_api_pb_muster_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2836,7 +2943,7 @@ func (x *RelayUp) String() string {
 func (*RelayUp) ProtoMessage() {}
 
 func (x *RelayUp) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[37]
+	mi := &file_api_pb_muster_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2849,7 +2956,7 @@ func (x *RelayUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayUp.ProtoReflect.Descriptor instead.
 func (*RelayUp) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RelayUp) GetNode() string {
@@ -2897,7 +3004,7 @@ type RelayDown struct {
 
 func (x *RelayDown) Reset() {
 	*x = RelayDown{}
-	mi := &file_api_pb_muster_proto_msgTypes[38]
+	mi := &file_api_pb_muster_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3016,7 @@ func (x *RelayDown) String() string {
 func (*RelayDown) ProtoMessage() {}
 
 func (x *RelayDown) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[38]
+	mi := &file_api_pb_muster_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3029,7 @@ func (x *RelayDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayDown.ProtoReflect.Descriptor instead.
 func (*RelayDown) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RelayDown) GetNode() string {
@@ -2960,7 +3067,13 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\vBlobRequest\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\"\x1f\n" +
 	"\tBlobChunk\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\"\"\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"=\n" +
+	"\rLedgerRequest\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x04R\x04from\x12\x18\n" +
+	"\athrough\x18\x02 \x01(\x04R\athrough\"=\n" +
+	"\vLedgerChunk\x12\x14\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x18\n" +
+	"\arecords\x18\x02 \x03(\fR\arecords\"\"\n" +
 	"\fPlansRequest\x12\x12\n" +
 	"\x04from\x18\x01 \x01(\x04R\x04from\"i\n" +
 	"\n" +
@@ -3196,12 +3309,13 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04from\x18\x05 \x01(\tR\x04from\"I\n" +
 	"\tRelayDown\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\tR\x04node\x12(\n" +
-	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\xed\x02\n" +
+	"\amessage\x18\x02 \x01(\v2\x0e.muster.ToNodeR\amessage2\xa5\x03\n" +
 	"\n" +
 	"Controller\x120\n" +
 	"\x04Call\x12\x13.muster.CallRequest\x1a\x11.muster.CallReply0\x01\x12,\n" +
 	"\x04Sync\x12\x10.muster.FromNode\x1a\x0e.muster.ToNode(\x010\x01\x120\n" +
-	"\x04Blob\x12\x13.muster.BlobRequest\x1a\x11.muster.BlobChunk0\x01\x123\n" +
+	"\x04Blob\x12\x13.muster.BlobRequest\x1a\x11.muster.BlobChunk0\x01\x126\n" +
+	"\x06Ledger\x12\x15.muster.LedgerRequest\x1a\x13.muster.LedgerChunk0\x01\x123\n" +
 	"\x05Plans\x12\x14.muster.PlansRequest\x1a\x12.muster.PlansReply0\x01\x12/\n" +
 	"\x05Relay\x12\x0f.muster.RelayUp\x1a\x11.muster.RelayDown(\x010\x01\x121\n" +
 	"\x05Index\x12\x14.muster.IndexRequest\x1a\x12.muster.IndexReply\x124\n" +
@@ -3221,7 +3335,7 @@ func file_api_pb_muster_proto_rawDescGZIP() []byte {
 	return file_api_pb_muster_proto_rawDescData
 }
 
-var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_api_pb_muster_proto_goTypes = []any{
 	(*StepUp)(nil),        // 0: muster.StepUp
 	(*StepDown)(nil),      // 1: muster.StepDown
@@ -3229,96 +3343,100 @@ var file_api_pb_muster_proto_goTypes = []any{
 	(*CallReply)(nil),     // 3: muster.CallReply
 	(*BlobRequest)(nil),   // 4: muster.BlobRequest
 	(*BlobChunk)(nil),     // 5: muster.BlobChunk
-	(*PlansRequest)(nil),  // 6: muster.PlansRequest
-	(*PlansReply)(nil),    // 7: muster.PlansReply
-	(*IndexRequest)(nil),  // 8: muster.IndexRequest
-	(*IndexReply)(nil),    // 9: muster.IndexReply
-	(*HashesRequest)(nil), // 10: muster.HashesRequest
-	(*HashesReply)(nil),   // 11: muster.HashesReply
-	(*StateHash)(nil),     // 12: muster.StateHash
-	(*FromNode)(nil),      // 13: muster.FromNode
-	(*Hello)(nil),         // 14: muster.Hello
-	(*Inventory)(nil),     // 15: muster.Inventory
-	(*Device)(nil),        // 16: muster.Device
-	(*Attempt)(nil),       // 17: muster.Attempt
-	(*Heartbeat)(nil),     // 18: muster.Heartbeat
-	(*StepUsage)(nil),     // 19: muster.StepUsage
-	(*Usage)(nil),         // 20: muster.Usage
-	(*Report)(nil),        // 21: muster.Report
-	(*SignalDone)(nil),    // 22: muster.SignalDone
-	(*ToNode)(nil),        // 23: muster.ToNode
-	(*Welcome)(nil),       // 24: muster.Welcome
-	(*Desired)(nil),       // 25: muster.Desired
-	(*Limit)(nil),         // 26: muster.Limit
-	(*Ending)(nil),        // 27: muster.Ending
-	(*Launch)(nil),        // 28: muster.Launch
-	(*JobInfo)(nil),       // 29: muster.JobInfo
-	(*HetPart)(nil),       // 30: muster.HetPart
-	(*Batch)(nil),         // 31: muster.Batch
-	(*NodePart)(nil),      // 32: muster.NodePart
-	(*Part)(nil),          // 33: muster.Part
-	(*PartDevice)(nil),    // 34: muster.PartDevice
-	(*SignalBefore)(nil),  // 35: muster.SignalBefore
-	(*Signal)(nil),        // 36: muster.Signal
-	(*RelayUp)(nil),       // 37: muster.RelayUp
-	(*RelayDown)(nil),     // 38: muster.RelayDown
+	(*LedgerRequest)(nil), // 6: muster.LedgerRequest
+	(*LedgerChunk)(nil),   // 7: muster.LedgerChunk
+	(*PlansRequest)(nil),  // 8: muster.PlansRequest
+	(*PlansReply)(nil),    // 9: muster.PlansReply
+	(*IndexRequest)(nil),  // 10: muster.IndexRequest
+	(*IndexReply)(nil),    // 11: muster.IndexReply
+	(*HashesRequest)(nil), // 12: muster.HashesRequest
+	(*HashesReply)(nil),   // 13: muster.HashesReply
+	(*StateHash)(nil),     // 14: muster.StateHash
+	(*FromNode)(nil),      // 15: muster.FromNode
+	(*Hello)(nil),         // 16: muster.Hello
+	(*Inventory)(nil),     // 17: muster.Inventory
+	(*Device)(nil),        // 18: muster.Device
+	(*Attempt)(nil),       // 19: muster.Attempt
+	(*Heartbeat)(nil),     // 20: muster.Heartbeat
+	(*StepUsage)(nil),     // 21: muster.StepUsage
+	(*Usage)(nil),         // 22: muster.Usage
+	(*Report)(nil),        // 23: muster.Report
+	(*SignalDone)(nil),    // 24: muster.SignalDone
+	(*ToNode)(nil),        // 25: muster.ToNode
+	(*Welcome)(nil),       // 26: muster.Welcome
+	(*Desired)(nil),       // 27: muster.Desired
+	(*Limit)(nil),         // 28: muster.Limit
+	(*Ending)(nil),        // 29: muster.Ending
+	(*Launch)(nil),        // 30: muster.Launch
+	(*JobInfo)(nil),       // 31: muster.JobInfo
+	(*HetPart)(nil),       // 32: muster.HetPart
+	(*Batch)(nil),         // 33: muster.Batch
+	(*NodePart)(nil),      // 34: muster.NodePart
+	(*Part)(nil),          // 35: muster.Part
+	(*PartDevice)(nil),    // 36: muster.PartDevice
+	(*SignalBefore)(nil),  // 37: muster.SignalBefore
+	(*Signal)(nil),        // 38: muster.Signal
+	(*RelayUp)(nil),       // 39: muster.RelayUp
+	(*RelayDown)(nil),     // 40: muster.RelayDown
 }
 var file_api_pb_muster_proto_depIdxs = []int32{
-	12, // 0: muster.HashesReply.hashes:type_name -> muster.StateHash
-	14, // 1: muster.FromNode.hello:type_name -> muster.Hello
-	18, // 2: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
-	21, // 3: muster.FromNode.report:type_name -> muster.Report
-	22, // 4: muster.FromNode.signal_done:type_name -> muster.SignalDone
-	15, // 5: muster.Hello.found:type_name -> muster.Inventory
-	17, // 6: muster.Hello.running:type_name -> muster.Attempt
-	16, // 7: muster.Inventory.devices:type_name -> muster.Device
-	17, // 8: muster.Heartbeat.running:type_name -> muster.Attempt
-	19, // 9: muster.Heartbeat.usage:type_name -> muster.StepUsage
-	17, // 10: muster.StepUsage.attempt:type_name -> muster.Attempt
-	20, // 11: muster.StepUsage.usage:type_name -> muster.Usage
-	17, // 12: muster.Report.attempt:type_name -> muster.Attempt
-	20, // 13: muster.Report.usage:type_name -> muster.Usage
-	24, // 14: muster.ToNode.welcome:type_name -> muster.Welcome
-	25, // 15: muster.ToNode.desired:type_name -> muster.Desired
-	36, // 16: muster.ToNode.signal:type_name -> muster.Signal
-	28, // 17: muster.Desired.launch:type_name -> muster.Launch
-	27, // 18: muster.Desired.ending:type_name -> muster.Ending
-	17, // 19: muster.Desired.keep:type_name -> muster.Attempt
-	26, // 20: muster.Desired.limits:type_name -> muster.Limit
-	17, // 21: muster.Desired.suspend:type_name -> muster.Attempt
-	17, // 22: muster.Desired.resume:type_name -> muster.Attempt
-	17, // 23: muster.Limit.attempt:type_name -> muster.Attempt
-	17, // 24: muster.Ending.attempt:type_name -> muster.Attempt
-	17, // 25: muster.Launch.attempt:type_name -> muster.Attempt
-	29, // 26: muster.Launch.info:type_name -> muster.JobInfo
-	31, // 27: muster.Launch.script:type_name -> muster.Batch
-	32, // 28: muster.Launch.nodes:type_name -> muster.NodePart
-	33, // 29: muster.Launch.part:type_name -> muster.Part
-	35, // 30: muster.Launch.signal:type_name -> muster.SignalBefore
-	30, // 31: muster.JobInfo.het:type_name -> muster.HetPart
-	32, // 32: muster.HetPart.nodes:type_name -> muster.NodePart
-	34, // 33: muster.Part.devices:type_name -> muster.PartDevice
-	17, // 34: muster.Signal.attempt:type_name -> muster.Attempt
-	13, // 35: muster.RelayUp.message:type_name -> muster.FromNode
-	23, // 36: muster.RelayDown.message:type_name -> muster.ToNode
+	14, // 0: muster.HashesReply.hashes:type_name -> muster.StateHash
+	16, // 1: muster.FromNode.hello:type_name -> muster.Hello
+	20, // 2: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
+	23, // 3: muster.FromNode.report:type_name -> muster.Report
+	24, // 4: muster.FromNode.signal_done:type_name -> muster.SignalDone
+	17, // 5: muster.Hello.found:type_name -> muster.Inventory
+	19, // 6: muster.Hello.running:type_name -> muster.Attempt
+	18, // 7: muster.Inventory.devices:type_name -> muster.Device
+	19, // 8: muster.Heartbeat.running:type_name -> muster.Attempt
+	21, // 9: muster.Heartbeat.usage:type_name -> muster.StepUsage
+	19, // 10: muster.StepUsage.attempt:type_name -> muster.Attempt
+	22, // 11: muster.StepUsage.usage:type_name -> muster.Usage
+	19, // 12: muster.Report.attempt:type_name -> muster.Attempt
+	22, // 13: muster.Report.usage:type_name -> muster.Usage
+	26, // 14: muster.ToNode.welcome:type_name -> muster.Welcome
+	27, // 15: muster.ToNode.desired:type_name -> muster.Desired
+	38, // 16: muster.ToNode.signal:type_name -> muster.Signal
+	30, // 17: muster.Desired.launch:type_name -> muster.Launch
+	29, // 18: muster.Desired.ending:type_name -> muster.Ending
+	19, // 19: muster.Desired.keep:type_name -> muster.Attempt
+	28, // 20: muster.Desired.limits:type_name -> muster.Limit
+	19, // 21: muster.Desired.suspend:type_name -> muster.Attempt
+	19, // 22: muster.Desired.resume:type_name -> muster.Attempt
+	19, // 23: muster.Limit.attempt:type_name -> muster.Attempt
+	19, // 24: muster.Ending.attempt:type_name -> muster.Attempt
+	19, // 25: muster.Launch.attempt:type_name -> muster.Attempt
+	31, // 26: muster.Launch.info:type_name -> muster.JobInfo
+	33, // 27: muster.Launch.script:type_name -> muster.Batch
+	34, // 28: muster.Launch.nodes:type_name -> muster.NodePart
+	35, // 29: muster.Launch.part:type_name -> muster.Part
+	37, // 30: muster.Launch.signal:type_name -> muster.SignalBefore
+	32, // 31: muster.JobInfo.het:type_name -> muster.HetPart
+	34, // 32: muster.HetPart.nodes:type_name -> muster.NodePart
+	36, // 33: muster.Part.devices:type_name -> muster.PartDevice
+	19, // 34: muster.Signal.attempt:type_name -> muster.Attempt
+	15, // 35: muster.RelayUp.message:type_name -> muster.FromNode
+	25, // 36: muster.RelayDown.message:type_name -> muster.ToNode
 	2,  // 37: muster.Controller.Call:input_type -> muster.CallRequest
-	13, // 38: muster.Controller.Sync:input_type -> muster.FromNode
+	15, // 38: muster.Controller.Sync:input_type -> muster.FromNode
 	4,  // 39: muster.Controller.Blob:input_type -> muster.BlobRequest
-	6,  // 40: muster.Controller.Plans:input_type -> muster.PlansRequest
-	37, // 41: muster.Controller.Relay:input_type -> muster.RelayUp
-	8,  // 42: muster.Controller.Index:input_type -> muster.IndexRequest
-	10, // 43: muster.Controller.Hashes:input_type -> muster.HashesRequest
-	0,  // 44: muster.Node.Step:input_type -> muster.StepUp
-	3,  // 45: muster.Controller.Call:output_type -> muster.CallReply
-	23, // 46: muster.Controller.Sync:output_type -> muster.ToNode
-	5,  // 47: muster.Controller.Blob:output_type -> muster.BlobChunk
-	7,  // 48: muster.Controller.Plans:output_type -> muster.PlansReply
-	38, // 49: muster.Controller.Relay:output_type -> muster.RelayDown
-	9,  // 50: muster.Controller.Index:output_type -> muster.IndexReply
-	11, // 51: muster.Controller.Hashes:output_type -> muster.HashesReply
-	1,  // 52: muster.Node.Step:output_type -> muster.StepDown
-	45, // [45:53] is the sub-list for method output_type
-	37, // [37:45] is the sub-list for method input_type
+	6,  // 40: muster.Controller.Ledger:input_type -> muster.LedgerRequest
+	8,  // 41: muster.Controller.Plans:input_type -> muster.PlansRequest
+	39, // 42: muster.Controller.Relay:input_type -> muster.RelayUp
+	10, // 43: muster.Controller.Index:input_type -> muster.IndexRequest
+	12, // 44: muster.Controller.Hashes:input_type -> muster.HashesRequest
+	0,  // 45: muster.Node.Step:input_type -> muster.StepUp
+	3,  // 46: muster.Controller.Call:output_type -> muster.CallReply
+	25, // 47: muster.Controller.Sync:output_type -> muster.ToNode
+	5,  // 48: muster.Controller.Blob:output_type -> muster.BlobChunk
+	7,  // 49: muster.Controller.Ledger:output_type -> muster.LedgerChunk
+	9,  // 50: muster.Controller.Plans:output_type -> muster.PlansReply
+	40, // 51: muster.Controller.Relay:output_type -> muster.RelayDown
+	11, // 52: muster.Controller.Index:output_type -> muster.IndexReply
+	13, // 53: muster.Controller.Hashes:output_type -> muster.HashesReply
+	1,  // 54: muster.Node.Step:output_type -> muster.StepDown
+	46, // [46:55] is the sub-list for method output_type
+	37, // [37:46] is the sub-list for method input_type
 	37, // [37:37] is the sub-list for extension type_name
 	37, // [37:37] is the sub-list for extension extendee
 	0,  // [0:37] is the sub-list for field type_name
@@ -3335,7 +3453,7 @@ func file_api_pb_muster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_pb_muster_proto_rawDesc), len(file_api_pb_muster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -25,6 +25,7 @@ const (
 	Controller_Call_FullMethodName   = "/muster.Controller/Call"
 	Controller_Sync_FullMethodName   = "/muster.Controller/Sync"
 	Controller_Blob_FullMethodName   = "/muster.Controller/Blob"
+	Controller_Ledger_FullMethodName = "/muster.Controller/Ledger"
 	Controller_Plans_FullMethodName  = "/muster.Controller/Plans"
 	Controller_Relay_FullMethodName  = "/muster.Controller/Relay"
 	Controller_Index_FullMethodName  = "/muster.Controller/Index"
@@ -42,6 +43,8 @@ type ControllerClient interface {
 	Sync(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[FromNode, ToNode], error)
 	// Blob fetches a script or environment by hash.
 	Blob(ctx context.Context, in *BlobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BlobChunk], error)
+	// Ledger gives another controller finished records that its ledger lacks.
+	Ledger(ctx context.Context, in *LedgerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[LedgerChunk], error)
 	// Plans streams the leader's verdicts on waiting jobs to followers.
 	Plans(ctx context.Context, in *PlansRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlansReply], error)
 	// Relay carries node traffic from a controller to the leader.
@@ -112,9 +115,28 @@ func (c *controllerClient) Blob(ctx context.Context, in *BlobRequest, opts ...gr
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Controller_BlobClient = grpc.ServerStreamingClient[BlobChunk]
 
+func (c *controllerClient) Ledger(ctx context.Context, in *LedgerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[LedgerChunk], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Controller_ServiceDesc.Streams[3], Controller_Ledger_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[LedgerRequest, LedgerChunk]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Controller_LedgerClient = grpc.ServerStreamingClient[LedgerChunk]
+
 func (c *controllerClient) Plans(ctx context.Context, in *PlansRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlansReply], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Controller_ServiceDesc.Streams[3], Controller_Plans_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Controller_ServiceDesc.Streams[4], Controller_Plans_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +155,7 @@ type Controller_PlansClient = grpc.ServerStreamingClient[PlansReply]
 
 func (c *controllerClient) Relay(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RelayUp, RelayDown], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Controller_ServiceDesc.Streams[4], Controller_Relay_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Controller_ServiceDesc.Streams[5], Controller_Relay_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,6 +197,8 @@ type ControllerServer interface {
 	Sync(grpc.BidiStreamingServer[FromNode, ToNode]) error
 	// Blob fetches a script or environment by hash.
 	Blob(*BlobRequest, grpc.ServerStreamingServer[BlobChunk]) error
+	// Ledger gives another controller finished records that its ledger lacks.
+	Ledger(*LedgerRequest, grpc.ServerStreamingServer[LedgerChunk]) error
 	// Plans streams the leader's verdicts on waiting jobs to followers.
 	Plans(*PlansRequest, grpc.ServerStreamingServer[PlansReply]) error
 	// Relay carries node traffic from a controller to the leader.
@@ -202,6 +226,9 @@ func (UnimplementedControllerServer) Sync(grpc.BidiStreamingServer[FromNode, ToN
 }
 func (UnimplementedControllerServer) Blob(*BlobRequest, grpc.ServerStreamingServer[BlobChunk]) error {
 	return status.Error(codes.Unimplemented, "method Blob not implemented")
+}
+func (UnimplementedControllerServer) Ledger(*LedgerRequest, grpc.ServerStreamingServer[LedgerChunk]) error {
+	return status.Error(codes.Unimplemented, "method Ledger not implemented")
 }
 func (UnimplementedControllerServer) Plans(*PlansRequest, grpc.ServerStreamingServer[PlansReply]) error {
 	return status.Error(codes.Unimplemented, "method Plans not implemented")
@@ -264,6 +291,17 @@ func _Controller_Blob_Handler(srv interface{}, stream grpc.ServerStream) error {
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Controller_BlobServer = grpc.ServerStreamingServer[BlobChunk]
+
+func _Controller_Ledger_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(LedgerRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ControllerServer).Ledger(m, &grpc.GenericServerStream[LedgerRequest, LedgerChunk]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Controller_LedgerServer = grpc.ServerStreamingServer[LedgerChunk]
 
 func _Controller_Plans_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(PlansRequest)
@@ -350,6 +388,11 @@ var Controller_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Blob",
 			Handler:       _Controller_Blob_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Ledger",
+			Handler:       _Controller_Ledger_Handler,
 			ServerStreams: true,
 		},
 		{
