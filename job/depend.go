@@ -34,3 +34,18 @@ type Dependency struct {
 	State DependState
 	Due   Time // when a Delay that runs is over; 0: it does not run
 }
+
+// OpenDeps are the dependencies that are not fulfilled: what a listing shows.
+// Where one is enough, none is open once one is fulfilled.
+func (j *Job) OpenDeps() []Dependency {
+	var open []Dependency
+	for _, d := range j.Deps {
+		switch {
+		case d.State != Fulfilled:
+			open = append(open, d)
+		case j.AnyDep:
+			return nil
+		}
+	}
+	return open
+}

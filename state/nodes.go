@@ -200,6 +200,9 @@ func (m *Machine) setNode(n *partition.Node, c *NodeAdmin) string {
 		n.Admin |= partition.NodeFail
 	case "UNDRAIN":
 		n.Admin &^= partition.NodeDrain
+		if n.State != partition.NodeDown && n.Admin&partition.NodeFail == 0 {
+			m.nodeReason(n, "", "") // nothing is left that it explains
+		}
 	case "RESUME", "IDLE":
 		m.resumeNode(n)
 	case "FUTURE":

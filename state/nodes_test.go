@@ -152,3 +152,19 @@ func TestProblemKeepsWorkAway(t *testing.T) {
 		t.Errorf("after a good registration: %+v", n)
 	}
 }
+
+// A drain that is lifted takes its reason along, unless the node is down as well.
+func TestUndrainTakesReason(t *testing.T) {
+	for also, want := range map[string]string{"": "", "DOWN": "disk", "FAIL": "disk"} {
+		w := newWorld(t)
+		reason := "disk"
+		w.must(&NodeAdmin{Names: []string{"n1"}, State: "DRAIN", Reason: &reason})
+		if also != "" {
+			w.must(&NodeAdmin{Names: []string{"n1"}, State: also})
+		}
+		w.must(&NodeAdmin{Names: []string{"n1"}, State: "UNDRAIN"})
+		if got := w.node("n1").Reason; got != want {
+			t.Errorf("also %q: reason %q, want %q", also, got, want)
+		}
+	}
+}

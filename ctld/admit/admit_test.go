@@ -67,7 +67,7 @@ func newCore(t *testing.T) *fakeCore {
 	}
 	cluster.Partitions = []partition.Partition{
 		{Name: "debug", NodeList: "n[1-2]", Default: true}, {Name: "one", NodeList: "n1"}, {Name: "closed", NodeList: "n1", State: partition.PartitionDrain},
-		{Name: "rootonly", NodeList: "n1", RootOnly: true},
+		{Name: "rootonly", NodeList: "n1", RootOnly: true}, {Name: "bio", NodeList: "n1", AllowAccounts: []string{"bio"}},
 	}
 	c.must(t, &state.Configure{Cluster: cluster})
 	for _, n := range []string{"n1", "n2"} {

@@ -3,6 +3,7 @@ package admit
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"muster/api"
@@ -165,13 +166,18 @@ func (s *submission) hasFeature(name string) bool {
 	return false
 }
 
-// checkNodes: nodes that are named must exist.
+// checkNodes: nodes that are named must exist, and none both required and excluded.
 func (s *submission) checkNodes(q *job.Request) error {
 	for _, list := range [][]string{q.Place.Nodes, q.Place.Exclude} {
 		for _, name := range list {
 			if s.root.NodeNamed(name) == nil {
 				return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeName, Hint: fmt.Sprintf("there is no node %q", name)}
 			}
+		}
+	}
+	for _, name := range q.Place.Nodes {
+		if slices.Contains(q.Place.Exclude, name) {
+			return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeName, Hint: fmt.Sprintf("node %s is both required and excluded", name)}
 		}
 	}
 	return nil

@@ -15,7 +15,8 @@ import (
 const textPartitionLimits = "Requested partition configuration not available now"
 
 // checkPartitions: every partition must exist, be open to the user and take new
-// jobs; some partition must have nodes that could run the job when empty.
+// jobs; some partition must have nodes that could run the job when empty. A held
+// job is not placed yet: it may be changed before it is released.
 func (s *submission) checkPartitions(q *job.Request, account, qos string) error {
 	if len(q.Partitions) == 0 {
 		return &api.Error{Kind: api.ErrInvalid, Text: "No partition specified or system default partition",
@@ -35,7 +36,7 @@ func (s *submission) checkPartitions(q *job.Request, account, qos string) error 
 		if err != nil {
 			return err
 		}
-		if refused == nil {
+		if refused == nil && !s.held {
 			refused = s.couldRun(q, p)
 		}
 		if refused != nil {
@@ -52,18 +53,22 @@ func (s *submission) checkPartitions(q *job.Request, account, qos string) error 
 // partition alone, the error one of the whole job.
 func (s *submission) permit(q *job.Request, p *partition.Partition, who *partition.Asker) (refused, err error) {
 	reason, detail := p.Permit(q, who)
+	enforce := s.cluster.Policy.EnforcePartLimits
+	lenient := enforce == "" || enforce == "NO" // the job waits, and says why
 	switch reason {
 	case job.ReasonNone:
 		return nil, nil
+	case job.ReasonAccountNotAllowed, job.ReasonQOSNotAllowed, job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
+		if lenient {
+			return nil, nil
+		}
+	}
+	switch reason {
 	case job.ReasonAccountNotAllowed:
 		return nil, &api.Error{Kind: api.ErrDenied, Text: "Job's account not permitted to use this partition (" + detail + ")"}
 	case job.ReasonQOSNotAllowed:
 		return nil, &api.Error{Kind: api.ErrDenied, Text: "Job's QOS not permitted to use this partition (" + detail + ")"}
 	case job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
-		enforce := s.cluster.Policy.EnforcePartLimits
-		if enforce == "" || enforce == "NO" {
-			return nil, nil // it waits, and says why
-		}
 		text := textPartitionLimits
 		if reason == job.ReasonPartitionTimeLimit {
 			text = slurm.TextTimeLimit

@@ -28,6 +28,7 @@ type submission struct {
 	cluster *partition.Cluster
 	now     job.Time
 	owner   job.Owner // whose job it is
+	held    bool      // the job is submitted in a hold
 	notes   []string  // lines for the user
 }
 
@@ -121,6 +122,7 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 	s.owner = job.Owner{UID: c.UID, GID: c.GID, User: c.User, Group: c.Group, Groups: slices.Sorted(slices.Values(c.Groups))}
 	out.Owner = s.owner
 	s.fillDefaults(j, out)
+	s.held = out.Held.Is()
 	if err := s.check(q); err != nil {
 		return err
 	}

@@ -319,14 +319,20 @@ func setQOS(u *jobUpdate, p api.Pair) error {
 	return nil
 }
 
+// textCircular is Slurm's answer to jobs that would wait for each other.
+const textCircular = "Circular job dependency"
+
 // setDependency replaces all conditions; an empty value removes them.
 func setDependency(u *jobUpdate, p api.Pair) error {
 	list, anyOf, err := u.dependencies(u.ctx, p.Value)
 	if err != nil {
 		return err
 	}
-	if u.dependsOnItself(list) {
+	if slices.ContainsFunc(list, func(d job.Dependency) bool { return d.On == u.job.ID }) {
 		return invalid(slurm.ErrDependency.Error())
+	}
+	if u.dependsOnItself(list) {
+		return invalid(textCircular)
 	}
 	u.cmd.Deps = &state.Dependencies{List: list, Any: anyOf}
 	return nil

@@ -57,8 +57,8 @@ func (v *view) fill(r *api.JobRecord, j *job.Job) {
 func (v *view) parts(r *api.JobRecord, j *job.Job, p *partition.Partition) {
 	if v.has(api.JobRequest) {
 		r.Request = j.Request
-		if len(j.Deps) > 0 {
-			r.Deps = slurm.FormatDependency(j.Deps, j.AnyDep, v.isArray)
+		if open := j.OpenDeps(); len(open) > 0 {
+			r.Deps = slurm.FormatDependency(open, j.AnyDep, v.isArray)
 		}
 	}
 	if v.has(api.JobAllocated) && j.State != job.Pending {
