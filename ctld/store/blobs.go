@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"sync"
 
 	"muster/job"
@@ -186,24 +187,27 @@ func (b *blobs) flush() error {
 	return syncDir(b.dir)
 }
 
+// sweepStretch is how many blobs are looked at before others get their turn.
+const sweepStretch = 256
+
 // sweep forgets blobs that no job names, by the count in refs, and gives back the space of
 // packs that hold little else. A blob must be found free by two sweeps, so that
-// one which an entry on its way names is not taken away.
+// one which an entry on its way names is not taken away. One sweep runs at a time.
 func (b *blobs) sweep(refs func(job.Hash) int) (removed int, err error) {
 	b.mu.Lock()
-	recent, free := b.recent, map[job.Hash]bool{}
+	recent, wasFree, free := b.recent, b.free, map[job.Hash]bool{}
 	b.recent = map[job.Hash]bool{}
-	for h := range b.where {
+	b.each(func(h job.Hash, _ place) {
 		switch {
-		case recent[h] || refs(h) > 0:
-		case !b.free[h]:
+		case recent[h] || b.recent[h] || refs(h) > 0: // b.recent: written while this sweep runs
+		case !wasFree[h]:
 			free[h] = true
 		default:
 			b.drop(h)
 			b.cache.drop(h)
 			removed++
 		}
-	}
+	})
 	b.free = free
 	var sparse []*pack
 	for _, p := range b.packs {
@@ -216,6 +220,25 @@ func (b *blobs) sweep(refs func(job.Hash) int) (removed int, err error) {
 		err = errors.Join(err, b.clear(p))
 	}
 	return removed, err
+}
+
+// each calls f for each blob, with the lock held, as it must be when each is
+// called. After each stretch the lock is free for a moment, so blobs may come
+// meanwhile: such a one may be passed over.
+func (b *blobs) each(f func(h job.Hash, at place)) {
+	n := 0
+	for h, at := range b.where { // goes on well after a change: it is made with the lock held
+		if n++; n%sweepStretch == 0 {
+			b.mu.Unlock()
+			runtime.Gosched()
+			b.mu.Lock()
+			var still bool
+			if at, still = b.where[h]; !still {
+				continue
+			}
+		}
+		f(h, at)
+	}
 }
 
 // clear moves what is left in a pack to the last one and removes it.
@@ -241,11 +264,11 @@ func (b *blobs) in(p *pack) []job.Hash {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var list []job.Hash
-	for h, at := range b.where {
+	b.each(func(h job.Hash, at place) {
 		if at.pack == p {
 			list = append(list, h)
 		}
-	}
+	})
 	return list
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"muster/job"
@@ -162,4 +164,46 @@ func TestFreedBlobsAndTheirSpaceAreGivenBack(t *testing.T) {
 	}
 	b.close()
 	wantAll(t, openTestBlobs(t, dir), 6, 20, big)
+}
+
+// Blobs are written while a sweep is on its way, and none of them is lost: not
+// even those that the sweep was about to take away.
+func TestWritersDoNotWaitForASweep(t *testing.T) {
+	const count = 8 * sweepStretch
+	b := openTestBlobs(t, t.TempDir())
+	nobody := func(job.Hash) int { return 0 }
+	between := false
+	for try := 0; !between && try < 200; try++ {
+		putAll(t, b, 0, count, 20)
+		for range 2 { // just written; found free
+			if _, err := b.sweep(nobody); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var once sync.Once
+		var first atomic.Bool
+		done := make(chan error, 1)
+		_, err := b.sweep(func(job.Hash) int {
+			once.Do(func() {
+				go func() {
+					var errs []error
+					for n := range count {
+						h, data := content(n, 20)
+						errs = append(errs, b.put(h, data))
+						first.Store(true)
+					}
+					done <- errors.Join(errs...)
+				}()
+			})
+			between = between || first.Load()
+			return 0
+		})
+		if err := errors.Join(err, <-done); err != nil {
+			t.Fatal(err)
+		}
+		wantAll(t, uncached(b), 0, count, 20)
+	}
+	if !between {
+		t.Error("no blob was written before the sweep had come to its end")
+	}
 }
