@@ -189,7 +189,11 @@ func (o *Options) countNodes() error {
 	s := &o.Job.Size
 	nodes := o.set["nodes"] != Unset
 	if nodes && s.MinNodes == 0 && s.MaxNodes == 0 {
-		return &OptionError{Text: "Batch job submission failed: Node count specification invalid", Code: 1}
+		what := "Unable to allocate resources"
+		if o.in.Program == Sbatch {
+			what = "Batch job submission failed"
+		}
+		return &OptionError{Text: what + ": Node count specification invalid", Code: 1}
 	}
 	if distinct := countDistinct(o.Job.Place.Nodes); distinct > 0 && !nodes {
 		s.MinNodes = uint32(distinct)
@@ -223,7 +227,7 @@ func (o *Options) checkDeviceTasks() error {
 	for _, it := range o.Job.Gres.PerTask {
 		total := o.Job.Gres.PerJob.Count(it.Name)
 		switch {
-		case total == 0 && (o.TaskCount || s.TasksPerNode != 0):
+		case total == 0 && (o.TaskCount || s.TasksPerNode != 0 || o.in.Program == Srun): // srun has a task a node without -n
 		case total == 0 && it.Name == "gpu":
 			return badSpec(". --gpus-per-task or --tres-per-task used without either --gpus or -n/--ntasks is not allowed.")
 		case total == 0:

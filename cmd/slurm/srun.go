@@ -246,6 +246,11 @@ func (c *stepCommand) stepRefused(id job.ID, err error) int {
 		c.in.errorf("Unable to create step for job %d: %v", id, err)
 		return 1
 	}
+	if e.Kind == api.ErrNotFound {
+		c.in.errorf("Unable to confirm allocation for job %d: %s", id, e.Text)
+		fmt.Fprintf(c.in.stderr, "%s: Check SLURM_JOB_ID environment variable. Expired or invalid job %d\n", c.in.name, id)
+		return 1
+	}
 	c.in.errorf("Unable to create step for job %d: %s", id, e.Text)
 	if e.Hint != "" {
 		fmt.Fprintf(c.in.stderr, "%s: %s\n", c.in.name, e.Hint)
@@ -261,21 +266,22 @@ func (s *stepIO) programs(r *api.StepRequest) error {
 	}
 	data, err := os.ReadFile(s.c.args[0])
 	if err != nil {
-		return fmt.Errorf("Unable to open multi_prog file %s: %w", s.c.args[0], err)
+		return fmt.Errorf("Could not open multi_prog config file %s: %w", s.c.args[0], err)
 	}
 	named := map[uint32]bool{}
-	for n, line := range strings.Split(string(data), "\n") {
+	// A line that ends with a backslash goes on in the next.
+	for n, line := range strings.Split(strings.ReplaceAll(string(data), "\\\n", " "), "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		words := splitWords(line)
 		if len(words) < 2 {
-			return fmt.Errorf("configuration file %s invalid: line %d names no program", s.c.args[0], n+1)
+			return fmt.Errorf("Line %d of configuration file %s invalid: it names no program", n+1, s.c.args[0])
 		}
 		ranks, err := rankList(words[0], r.Tasks, named)
 		if err != nil {
-			return fmt.Errorf("configuration file %s invalid: line %d: %w", s.c.args[0], n+1, err)
+			return fmt.Errorf("%w\n%s: error: Line %d of configuration file %s invalid", err, s.c.in.name, n+1, s.c.args[0])
 		}
 		args := append(words[1:], s.c.args[1:]...)
 		s.start.Programs = append(s.start.Programs, api.Program{Ranks: ranks, Args: args})
@@ -312,6 +318,12 @@ func rankList(text string, tasks uint32, named map[uint32]bool) ([]uint32, error
 		n, err := strconv.ParseUint(name, 10, 32)
 		if err != nil {
 			return nil, fmt.Errorf("task list %q: %q is no number", text, name)
+		}
+		switch {
+		case n >= uint64(max(1, tasks)):
+			return nil, fmt.Errorf("Invalid task id, %d >= ntasks", n)
+		case named[uint32(n)]:
+			return nil, fmt.Errorf("task %d has a program already", n)
 		}
 		add(uint32(n))
 	}

@@ -18,3 +18,19 @@ func TestHetGroups(t *testing.T) {
 		}
 	}
 }
+
+func TestExitLine(t *testing.T) {
+	for _, c := range []struct {
+		tasks []uint32
+		want  string
+	}{
+		{[]uint32{3}, "n1: task 3: Killed"},
+		{[]uint32{3, 0, 1}, "n1: tasks 0-1,3: Killed"},
+		{[]uint32{10, 9, 2}, "n1: tasks 2,9-10: Killed"},
+	} {
+		l := exitLine{node: "n1", text: "Killed", tasks: c.tasks}
+		if got := l.String(); got != c.want {
+			t.Errorf("tasks %v: %q, want %q", c.tasks, got, c.want)
+		}
+	}
+}

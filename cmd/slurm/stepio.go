@@ -35,6 +35,7 @@ type stepIO struct {
 	ended     uint32
 	ending    bool // the step was told to end
 	after     *time.Timer
+	exits     exitLines
 
 	sending sync.Mutex // of messages to the tasks
 	taken   []uint64   // input that each node has taken
@@ -213,6 +214,7 @@ func (s *stepIO) run() int {
 	}
 	stop := s.watchSignals()
 	defer stop()
+	defer s.exits.flush(in)
 	if s.start.Stdin == "" {
 		go s.feed()
 	}
@@ -275,9 +277,9 @@ func (s *stepIO) exit(node string, x *api.TaskExit) {
 		s.c.in.errorf("task %d launch failed: %s", x.Task, x.Failure)
 	case x.Signal != 0:
 		code = 128 + int(x.Signal)
-		s.c.in.errorf("%s: task %d: %s", node, s.start.Before+x.Task, signalText(x.Signal))
+		s.exits.add(s.c.in, node, signalText(x.Signal), s.start.Before+x.Task)
 	case code != 0:
-		s.c.in.errorf("%s: task %d: Exited with exit code %d", node, s.start.Before+x.Task, code)
+		s.exits.add(s.c.in, node, fmt.Sprintf("Exited with exit code %d", code), s.start.Before+x.Task)
 	default:
 		bad = false
 	}
@@ -285,11 +287,12 @@ func (s *stepIO) exit(node string, x *api.TaskExit) {
 	kill := s.c.o.Run.KillOnBad
 	switch {
 	case bad && kill != "" && kill != "0" && s.ended < s.grant.Tasks && !s.ending:
+		s.exits.flush(s.c.in)
 		fmt.Fprintf(s.c.in.stderr, "srun: Terminating StepId=%d.%d\n", s.grant.Job, s.grant.Step)
 		s.terminate(9)
 	case s.ended == 1 && s.c.o.Run.Wait > 0:
 		s.after = time.AfterFunc(time.Duration(s.c.o.Run.Wait)*time.Second, func() {
-			s.c.in.errorf("First task exited %ds ago", s.c.o.Run.Wait)
+			fmt.Fprintf(s.c.in.stderr, "srun: First task exited %ds ago\n", s.c.o.Run.Wait)
 			s.terminate(9)
 		})
 	}
