@@ -189,9 +189,9 @@ func (m *Machine) stepEnd(c *StepEnd) Result {
 	switch {
 	case c.Signal == oomSignal:
 		s.State = job.OutOfMemory
-	case c.Signal == signalKill || c.Signal == signalTerm:
+	case c.Signal != 0: // whoever sent it: so sacct says of steps, as of batch scripts
 		s.State = job.Cancelled
-	case c.Signal != 0 || c.ExitCode != 0:
+	case c.ExitCode != 0:
 		s.State = job.Failed
 	default:
 		s.State = job.Completed
@@ -200,11 +200,8 @@ func (m *Machine) stepEnd(c *StepEnd) Result {
 	return Result{Jobs: []job.ID{c.Job}}
 }
 
-// The signals by which users and daemons end a step.
-const (
-	signalKill = 9
-	signalTerm = 15
-)
+// signalTerm is what the end of a job sends to its steps.
+const signalTerm = 15
 
 // closeSteps ends what the end of a job finds running, and works out the derived
 // exit code: the highest of all steps.
@@ -215,23 +212,17 @@ func closeSteps(r *jobRow, at job.Time) {
 	r.Steps = slices.Clone(r.Steps)
 	for i := range r.Steps {
 		s := &r.Steps[i]
+		if !s.Active() && r.Cancel == nil && r.State != job.Timeout {
+			// Not that by which the job itself was ended.
+			r.End.DerivedSig = max(r.End.DerivedSig, s.Signal)
+		}
 		if s.Active() {
 			s.State, s.End, s.Signal = job.Cancelled, max(at, s.Start), signalTerm
 		}
 		if s.ExitCode > r.End.Derived {
 			r.End.Derived = s.ExitCode
 		}
-		r.End.DerivedSig = max(r.End.DerivedSig, derivedSignal(s))
 	}
-}
-
-// derivedSignal is the signal of a step that counts for its job: not that by
-// which the job itself ended it.
-func derivedSignal(s *job.Step) uint8 {
-	if s.State == job.Cancelled {
-		return 0
-	}
-	return s.Signal
 }
 
 // complete ends an interactive allocation.

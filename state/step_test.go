@@ -102,3 +102,19 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestSignalledStep: a step that a signal ended is cancelled, and the signal counts
+// for its job unless the job itself was being ended.
+func TestSignalledStep(t *testing.T) {
+	for _, sig := range []uint8{9, 11, 15} {
+		w := newWorld(t)
+		id := w.submit(nil)
+		w.start(id, "n1")
+		w.must(&StepCreate{Job: id, Step: stepOn(w, "n1", 1)})
+		w.must(&StepEnd{Job: id, Step: 0, Signal: sig})
+		w.exit(id, 0)
+		if j := w.job(id); j.Steps[0].State != job.Cancelled || j.End.DerivedSig != sig {
+			t.Errorf("signal %d: the step is %s, the job's derived signal %d", sig, j.Steps[0].State, j.End.DerivedSig)
+		}
+	}
+}
