@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"muster/api"
 	"muster/api/slurm"
@@ -34,6 +35,9 @@ func (s *submission) dependencies(ctx context.Context, text string) ([]job.Depen
 	}
 	var out []job.Dependency
 	for _, d := range list {
+		if slices.Contains(out, d) {
+			continue // named twice
+		}
 		if d.Kind == job.DependSingleton || d.On == 0 || s.inMemory(d) {
 			out = append(out, d)
 			continue

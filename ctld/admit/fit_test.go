@@ -57,3 +57,19 @@ func TestCircularDependency(t *testing.T) {
 		}
 	}
 }
+
+// TestDependencyNamedTwice: a condition that is repeated counts once.
+func TestDependencyNamedTwice(t *testing.T) {
+	c := newCore(t)
+	first, err := c.submit(t, 1000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := c.submit(t, 1000, func(j *api.SubmitJob) { j.Dependency = fmt.Sprintf("afterok:%d:%d", first, first) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if deps := c.Root().Job(second).Deps; len(deps) != 1 {
+		t.Errorf("dependencies: %v", deps)
+	}
+}
