@@ -224,14 +224,8 @@ func partitionFields() []nodeField {
 	}
 }
 
-// PartitionWord is how sinfo writes a partition's state.
+// PartitionWord is how sinfo writes a partition's state. A narrow column cuts it.
 func PartitionWord(state string) string {
-	switch state {
-	case "DRAIN":
-		return "drain"
-	case "INACTIVE":
-		return "inact"
-	}
 	return strings.ToLower(state)
 }
 
