@@ -185,6 +185,9 @@ func TestClientsGetWhatTheyParse(t *testing.T) {
 
 // ask asks one question.
 func ask(t *testing.T, c *cluster.Cluster, dir string, one *question, names *strings.Replacer) {
+	if command := strings.Join(one.args, " "); os.Geteuid() != 0 && (strings.Contains(command, "nodehost") || strings.Contains(command, "%n")) {
+		t.Skip("needs root: without it the nodes have no host names of their own")
+	}
 	args := make([]string, len(one.args))
 	for i, a := range one.args {
 		args[i] = names.Replace(a)

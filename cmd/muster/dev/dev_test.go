@@ -232,3 +232,19 @@ func TestNodesThatTheControllersDoNotKnowAreAbsent(t *testing.T) {
 		}
 	}
 }
+
+func TestAProcessLivesUntilItsLastThreadHasEnded(t *testing.T) {
+	for stat, want := range map[string]bool{
+		"7 (a) b) S 1 7 7 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 9 0 4321 0":    true,
+		"7 (musterd) Z 1 7 7 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 3 0 4321 0": true,
+		"7 (musterd) Z 1 7 7 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 4321 0": false,
+	} {
+		p, err := parseStat(7, []byte(stat))
+		if err != nil || p.start != 4321 || p.parent != 1 || p.alive() != want {
+			t.Errorf("%q: %+v, %v; want alive %v", stat, p, err, want)
+		}
+	}
+	if _, err := parseStat(7, []byte("7 (musterd) Z 1")); err == nil {
+		t.Error("a cut line was taken")
+	}
+}

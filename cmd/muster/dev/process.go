@@ -16,7 +16,8 @@ import (
 type process struct {
 	pid, parent int
 	start       uint64 // clock ticks since boot
-	state       byte   // R, S, D, T, Z, …
+	state       byte   // R, S, D, T, Z, … of its first thread
+	threads     int    // the first one included until the whole process has ended
 }
 
 // readProcess reads /proc/PID/stat (proc_pid_stat(5)).
@@ -25,6 +26,10 @@ func readProcess(pid int) (process, error) {
 	if err != nil {
 		return process{}, err
 	}
+	return parseStat(pid, text)
+}
+
+func parseStat(pid int, text []byte) (process, error) {
 	// The command in parentheses may hold anything; what follows is in columns.
 	at := bytes.LastIndexByte(text, ')')
 	fields := strings.Fields(string(text[at+1:]))
@@ -32,12 +37,14 @@ func readProcess(pid int) (process, error) {
 		return process{}, fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
 	}
 	parent, err := strconv.Atoi(fields[1])
-	start, err2 := strconv.ParseUint(fields[19], 10, 64)
-	return process{pid: pid, parent: parent, start: start, state: fields[0][0]}, errors.Join(err, err2)
+	threads, err2 := strconv.Atoi(fields[17])
+	start, err3 := strconv.ParseUint(fields[19], 10, 64)
+	return process{pid: pid, parent: parent, start: start, state: fields[0][0], threads: threads}, errors.Join(err, err2, err3)
 }
 
-// alive tells whether it runs; a zombie does not.
-func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' }
+// alive tells whether it runs. A zombie does not, once all its threads have ended:
+// until then one that waits for the disk, say, keeps the process's ports.
+func (p process) alive() bool { return p.state != 'Z' && p.state != 'X' || p.threads > 1 }
 
 // processes lists all that run.
 func processes() ([]process, error) {
