@@ -2,6 +2,7 @@ package admit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/api"
@@ -31,6 +32,9 @@ type stepNode struct {
 // that it has to wait for; the error is for what the job has no room for at all.
 func layOut(root *state.Root, j *job.Job, req *api.StepRequest) (p *stepPlan, busy string, err error) {
 	p = &stepPlan{req: req}
+	if strings.HasPrefix(req.Dist, "arbitrary") {
+		return nil, "", api.Errorf(api.ErrInvalid, "--distribution=arbitrary is not supported for steps: name the nodes with --nodelist and use block, cyclic or plane=N")
+	}
 	nodes, err := p.candidates(root, j)
 	if err != nil {
 		return nil, "", err
@@ -160,26 +164,27 @@ func (p *stepPlan) spread(j *job.Job, count uint32, room func(*stepNode) uint32)
 	}
 	out := make([]uint32, len(p.nodes))
 	left := count
-	dist, _, _ := strings.Cut(p.req.Dist, ":")
+	stride := p.stride()
 	give := func(i int, n uint32) {
 		n = min(n, left, most[i]-out[i])
 		out[i] += n
 		left -= n
 	}
 	for i := range out { // every node has a task
-		give(i, 1)
+		keep := min(left, uint32(len(out)-1-i)) // for the nodes after it
+		give(i, max(1, min(stride, left-keep)))
 	}
 	switch {
-	case p.req.Overcommit && dist != "cyclic":
+	case p.req.Overcommit && stride == 0:
 		each := (count + uint32(len(out)) - 1) / uint32(len(out))
 		for i := range out {
 			give(i, each-min(each, out[i]))
 		}
-	case dist == "cyclic":
+	case stride > 0:
 		for before := left + 1; left > 0 && left < before; {
 			before = left
 			for i := range out {
-				give(i, 1)
+				give(i, stride)
 			}
 		}
 	default:
@@ -308,26 +313,36 @@ func pickDevices(d *job.DeviceShare, count uint64, free *bitset.Set) job.DeviceS
 	return out
 }
 
-// rank numbers the tasks: node by node, or with a cyclic distribution in turns.
-func (p *stepPlan) rank(perNode []uint32) {
-	next := uint32(0)
+// stride is how many tasks a node gets in turn: one with a cyclic distribution, N
+// with plane=N (srun(1), --distribution); 0: node by node.
+func (p *stepPlan) stride() uint32 {
 	dist, _, _ := strings.Cut(p.req.Dist, ":")
 	if dist == "cyclic" {
-		for more := true; more; {
-			more = false
-			for i := range p.nodes {
-				if uint32(len(p.nodes[i].ranks)) < perNode[i] {
-					p.nodes[i].ranks = append(p.nodes[i].ranks, next)
-					next, more = next+1, true
-				}
-			}
-		}
-		return
+		return 1
 	}
-	for i := range p.nodes {
-		for range perNode[i] {
-			p.nodes[i].ranks = append(p.nodes[i].ranks, next)
-			next++
+	size, plane := strings.CutPrefix(dist, "plane=")
+	n, err := strconv.ParseUint(size, 10, 32)
+	if !plane || err != nil {
+		return 0
+	}
+	return uint32(min(n, maxStepTasks))
+}
+
+// rank numbers the tasks: node by node, or in turns of some for each node.
+func (p *stepPlan) rank(perNode []uint32) {
+	turn := p.stride()
+	if turn == 0 {
+		turn = maxStepTasks
+	}
+	next := uint32(0)
+	for more := true; more; {
+		more = false
+		for i := range p.nodes {
+			n := &p.nodes[i]
+			for range min(turn, perNode[i]-uint32(len(n.ranks))) {
+				n.ranks = append(n.ranks, next)
+				next, more = next+1, true
+			}
 		}
 	}
 }
