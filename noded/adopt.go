@@ -101,13 +101,29 @@ func (n *Node) adopt(ctx context.Context, w *shepherd.Welcome) {
 			n.client.Signal(&shepherd.Signal{Key: r.Key, Number: uint32(unix.SIGKILL), Group: true})
 		}
 	}
+	n.sweepBoxes()
 	n.left = nil
+}
+
+// sweepBoxes removes the control groups that the daemon before had for jobs to
+// come.
+func (n *Node) sweepBoxes() {
+	if n.pool == nil {
+		return
+	}
+	var used []string
+	for _, r := range n.left {
+		used = append(used, r.Box)
+	}
+	for _, name := range n.pool.Sweep(used) {
+		n.log.Error("a control group has processes of no known job", "group", name)
+	}
 }
 
 // adoptOne takes over one attempt of this boot.
 func (n *Node) adoptOne(ctx context.Context, r record, w *shepherd.Welcome, held map[shepherd.Key]int) {
 	k := keyOf(r.Launch.Attempt)
-	a := &attempt{key: k, launch: r.Launch, index: r.Index, box: n.findBox(k, r.Launch.GetPart().GetMemoryMb())}
+	a := &attempt{key: k, launch: r.Launch, index: r.Index, box: n.findBox(r)}
 	for _, e := range w.Exits {
 		if e.Key == k {
 			n.attempts[k] = a
@@ -158,7 +174,7 @@ func (n *Node) orphaned(ctx context.Context, a *attempt) {
 // was started anew there is nothing left of it but files.
 func (n *Node) bury(ctx context.Context, k shepherd.Key, r record) {
 	n.log.Info("job of an earlier boot removed", "job", k.Job, "attempt", k.Attempt, "boot", r.Launch.BootId)
-	if b := n.findBox(k, 0); b != nil {
+	if b := n.findBox(r); b != nil {
 		wait, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		if err := errors.Join(b.Kill(wait), b.Remove()); err != nil {

@@ -12,8 +12,11 @@ import (
 	"muster/job"
 )
 
-// BenchmarkLaunch runs b.N trivial jobs, all asked for at once, and reports what
-// the daemons cost: CPU of the shepherd, and of this process, which is the node
+// atOnce is how many jobs BenchmarkLaunch has on the node: that many CPUs are busy.
+const atOnce = 16
+
+// BenchmarkLaunch runs b.N trivial jobs, some at a time, and reports what the
+// daemons cost: CPU of the shepherd, and of this process, which is the node
 // daemon together with the test's controller.
 func BenchmarkLaunch(b *testing.B) {
 	s := newSite(b)
@@ -25,7 +28,8 @@ func BenchmarkLaunch(b *testing.B) {
 	}
 	own, shep := ownCPU(b), cpuOf(b, s.shepherdPID())
 	b.ResetTimer()
-	for _, l := range all {
+	for i, l := range all {
+		s.wait("room for a job", func() bool { return len(s.reports) >= 1+i-atOnce })
 		s.tell(&pb.ToNode{Desired: &pb.Desired{Launch: []*pb.Launch{l}}})
 	}
 	s.wait("all ends", func() bool { return len(s.reports) >= b.N+1 })

@@ -27,24 +27,37 @@ type box interface {
 	Join2() string
 }
 
-// boxName is the name of an attempt's box.
-func boxName(k shepherd.Key) string { return "job_" + k.String() }
-
 // newBox makes the box of an attempt.
 func (n *Node) newBox(k shepherd.Key, l cgroup.Limits) (box, error) {
-	if n.tree == nil {
+	if n.pool == nil {
 		return n.procs.box(k, l.MemoryMB), nil
 	}
-	return n.tree.Create(boxName(k), l)
+	return n.pool.Take(l)
 }
 
-// findBox is the box that an earlier daemon made for an attempt.
-func (n *Node) findBox(k shepherd.Key, memoryMB uint64) box {
-	if n.tree == nil {
-		return n.procs.box(k, memoryMB)
+// boxMark is what the record of an attempt keeps of its box.
+func boxMark(b box) string {
+	if s, ok := b.(*cgroup.Slot); ok {
+		return s.Mark()
 	}
-	if g := n.tree.Find(boxName(k)); g != nil {
-		return g
+	return ""
+}
+
+// findBox is the box that an earlier daemon made for an attempt; nil if it is
+// gone.
+func (n *Node) findBox(r record) box {
+	if n.pool == nil {
+		return n.procs.box(keyOf(r.Launch.Attempt), r.Launch.GetPart().GetMemoryMb())
+	}
+	if s := n.pool.Find(r.Box); s != nil {
+		return s
 	}
 	return nil
+}
+
+// shareBox notes that more than the script of an attempt is started in its box.
+func shareBox(b box) {
+	if s, ok := b.(*cgroup.Slot); ok {
+		s.Spend()
+	}
 }

@@ -60,9 +60,7 @@ func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
 		if r.Ended {
 			r.Usage = usageOf(a, o, used)
 		}
-		n.disk.Lock()
 		err := a.box.Remove()
-		n.disk.Unlock()
 		if errors.Is(err, cgroup.ErrBusy) {
 			// Of the attempt something lives on. The job has ended; its share of
 			// the node is given back when all is gone.

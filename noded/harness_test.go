@@ -289,7 +289,7 @@ func removeGroups(dataDir string) {
 			continue
 		}
 		os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0o600)
-		jobs, _ := filepath.Glob(filepath.Join(dir, "job_*"))
+		jobs, _ := filepath.Glob(filepath.Join(dir, "slot_*"))
 		for _, group := range append(jobs, dir) {
 			for end := time.Now().Add(5 * time.Second); syscall.Rmdir(group) == syscall.EBUSY && time.Now().Before(end); {
 				time.Sleep(2 * time.Millisecond) // a process that was killed is not gone at once

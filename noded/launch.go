@@ -97,16 +97,11 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 	if req.Batch.GetUserEnv {
 		env = withLogin(slices.Clip(env), user)
 	}
-	n.disk.Lock()
-	defer n.disk.Unlock()
 	name, err := n.writeScript(l, script)
 	if err != nil {
 		return nil, err
 	}
-	if err := n.records.add(record{Instance: a.instance, Index: a.index, Launch: l}); err != nil {
-		return nil, err
-	}
-	b, err := n.newBox(a.key, n.limits(l))
+	b, err := n.recordedBox(a, a.instance)
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +111,23 @@ func (n *Node) prepare(ctx context.Context, a *attempt) (*ready, error) {
 // prepareSteps makes what the steps of an attempt need on a node that runs no
 // script.
 func (n *Node) prepareSteps(a *attempt) (*ready, error) {
-	n.disk.Lock()
-	defer n.disk.Unlock()
 	if err := ownDir(n.cfg.SpoolDir); err != nil {
 		return nil, err
 	}
-	if err := n.records.add(record{Index: a.index, Launch: a.launch}); err != nil {
+	b, err := n.recordedBox(a, "")
+	return &ready{box: b}, err
+}
+
+// recordedBox makes the box of an attempt and the record that names both.
+func (n *Node) recordedBox(a *attempt, instance string) (box, error) {
+	b, err := n.newBox(a.key, n.limits(a.launch))
+	if err != nil {
 		return nil, err
 	}
-	b, err := n.newBox(a.key, n.limits(a.launch))
-	return &ready{box: b}, err
+	if err := n.records.add(record{Instance: instance, Index: a.index, Launch: a.launch, Box: boxMark(b)}); err != nil {
+		return nil, errors.Join(err, b.Remove())
+	}
+	return b, nil
 }
 
 // knownUser refuses a user that this node's name service says does not exist. A

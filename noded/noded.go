@@ -60,6 +60,7 @@ type Node struct {
 	records *records
 	left    []record     // that the daemon before left
 	tree    *cgroup.Tree // nil: no control groups
+	pool    *cgroup.Pool // of its groups; nil too
 	procs   *procs       // instead of them
 	names   *nss.Resolver
 	blobs   *blobs
@@ -69,9 +70,8 @@ type Node struct {
 	todo    chan func()   // for the loop
 	workers chan struct{} // bounds the work under way beside the loop
 	busy    sync.WaitGroup
-	// disk is held for work on the node's own directories and control groups:
-	// the kernel lets threads that meet in one directory spin, which cost twice
-	// the work itself.
+	// disk is held for work on the node's own directories: the kernel lets threads
+	// that meet in one directory spin, which cost twice the work itself.
 	disk sync.Mutex
 
 	// Owned by the loop.
@@ -118,6 +118,7 @@ func Run(ctx context.Context, cfg Config) error {
 	n.records.close()
 	os.Remove(n.cfg.SpoolDir) // goes if no job is in it
 	if n.tree != nil {
+		n.pool.Close()
 		n.tree.Close()
 	}
 	if err != nil && ctx.Err() == nil {
@@ -189,6 +190,7 @@ func (n *Node) openTree() {
 		n.log.Warn("jobs run in process groups, their memory is looked at now and then", "err", err)
 		return
 	}
+	n.pool = cgroup.NewPool(n.tree)
 	if err := n.tree.DeviceRules(); err != nil && n.found.hasDeviceFiles() {
 		n.log.Error("the devices of this node are not kept from jobs that were not given them", "err", err)
 	}

@@ -36,6 +36,7 @@ type record struct {
 	Instance string // of the shepherd that got the job; "" if none did
 	Index    uint64 // of the message that asked for it
 	Launch   *pb.Launch
+	Box      string // how its box is found again (boxMark)
 }
 
 // rewriteSize is how long the file may grow before it is written anew.
@@ -85,12 +86,21 @@ func openRecords(dir string) (*records, []record, error) {
 	return r, out, nil
 }
 
+var errCutOff = errors.New("cut off")
+
 func parseRecord(b []byte) (record, error) {
-	if len(b) < 9 || len(b) < 9+int(b[8]) {
-		return record{}, errors.New("cut off")
+	if len(b) < 8 {
+		return record{}, errCutOff
 	}
-	r := record{Index: binary.BigEndian.Uint64(b), Instance: string(b[9 : 9+b[8]]), Launch: new(pb.Launch)}
-	if err := proto.Unmarshal(b[9+b[8]:], r.Launch); err != nil {
+	r := record{Index: binary.BigEndian.Uint64(b), Launch: new(pb.Launch)}
+	b = b[8:]
+	for _, text := range []*string{&r.Instance, &r.Box} {
+		if len(b) < 1 || len(b) < 1+int(b[0]) {
+			return record{}, errCutOff
+		}
+		*text, b = string(b[1:1+b[0]]), b[1+b[0]:]
+	}
+	if err := proto.Unmarshal(b, r.Launch); err != nil {
 		return record{}, err
 	}
 	if r.Launch.Attempt == nil {
@@ -102,7 +112,9 @@ func parseRecord(b []byte) (record, error) {
 func frameOf(kind byte, r record) ([]byte, error) {
 	b := append(make([]byte, 4), kind)
 	b = binary.BigEndian.AppendUint64(b, r.Index)
-	b = append(append(b, byte(len(r.Instance))), r.Instance...)
+	for _, text := range []string{r.Instance, r.Box} { // both are short
+		b = append(append(b, byte(len(text))), text...)
+	}
 	b, err := proto.MarshalOptions{}.MarshalAppend(b, r.Launch)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b, err
@@ -205,6 +217,8 @@ func (n *Node) jobDir(k shepherd.Key) string {
 // writeScript puts the script where its user can run it, and returns its name.
 // The directory belongs to the user only after the file is in it.
 func (n *Node) writeScript(l *pb.Launch, script []byte) (string, error) {
+	n.disk.Lock()
+	defer n.disk.Unlock()
 	k := keyOf(l.Attempt)
 	dir := n.jobDir(k)
 	err := os.Mkdir(dir, 0o700)

@@ -154,6 +154,7 @@ func (n *Node) whenHere(k shepherd.Key, st *step, here chan error) {
 		here <- fmt.Errorf("job %d on node %s takes no steps", k.Job, n.cfg.Name)
 	default:
 		st.launch, st.box = a.launch, a.box
+		shareBox(a.box)
 		here <- nil
 	}
 }

@@ -27,6 +27,9 @@ type Group struct {
 	dirs map[string]string // v1, by controller
 	v2   string
 	pure bool
+
+	files  kept
+	memory uint64 // limit in MB, 0: none yet
 }
 
 // Create makes the groups of a job and sets their limits.
@@ -112,25 +115,21 @@ func exists(dir string) bool {
 	return unix.Stat(dir, &st) == nil
 }
 
-// limit writes the limits.
+// limit writes the limits, also over those of an earlier job.
 func (t *Tree) limit(g *Group, l Limits) error {
 	var err error
 	set := func(controller, file1, file2, value string) {
 		switch {
 		case err != nil:
 		case g.pure && file2 != "":
-			err = write(filepath.Join(g.v2, file2), value)
+			err = g.files.write(filepath.Join(g.v2, file2), value)
 		case !g.pure && file1 != "" && g.dirs[controller] != "":
-			err = write(filepath.Join(g.dirs[controller], file1), value)
+			err = g.files.write(filepath.Join(g.dirs[controller], file1), value)
 		}
 	}
 	if l.MemoryMB != 0 {
-		bytes := strconv.FormatUint(l.MemoryMB<<20, 10)
-		set("memory", "memory.limit_in_bytes", "memory.max", bytes)
-		if g.pure {
-			optional(filepath.Join(g.v2, "memory.swap.max"), "0")
-		} else {
-			optional(filepath.Join(g.dirs["memory"], "memory.memsw.limit_in_bytes"), bytes)
+		if err := g.limitMemory(l.MemoryMB); err != nil {
+			return err
 		}
 	}
 	if l.PIDs != 0 {
@@ -155,6 +154,31 @@ func (t *Tree) limit(g *Group, l Limits) error {
 	}
 	for _, d := range deny {
 		set("devices", "devices.deny", "", d.rule1())
+	}
+	return err
+}
+
+// limitMemory bounds memory, and on kernels that count it memory with swap, to
+// the same. The second may never be below the first, so it is raised before it.
+func (g *Group) limitMemory(mb uint64) error {
+	bytes := strconv.FormatUint(mb<<20, 10)
+	raised := g.memory != 0 && mb > g.memory
+	g.memory = mb
+	if g.pure {
+		g.files.write(filepath.Join(g.v2, "memory.swap.max"), "0") // not every kernel has it
+		return g.files.write(filepath.Join(g.v2, "memory.max"), bytes)
+	}
+	dir := g.dirs["memory"]
+	if dir == "" {
+		return nil
+	}
+	swap := filepath.Join(dir, "memory.memsw.limit_in_bytes") // not every kernel has it
+	if raised {
+		g.files.write(swap, bytes)
+	}
+	err := g.files.write(filepath.Join(dir, "memory.limit_in_bytes"), bytes)
+	if !raised {
+		g.files.write(swap, bytes)
 	}
 	return err
 }
@@ -269,6 +293,7 @@ var ErrBusy = errors.New("processes are left")
 // Remove takes the groups away. The v2 one goes first: while it has processes
 // nothing is removed.
 func (g *Group) Remove() error {
+	g.files.close()
 	dirs := g.all()
 	for i := len(dirs) - 1; i >= 0; i-- {
 		err := rmdir(dirs[i], i == len(dirs)-1)

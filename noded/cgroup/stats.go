@@ -1,10 +1,7 @@
 package cgroup
 
 import (
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 )
 
 // Stats is what a job has used until now; what can't be measured is 0.
@@ -14,58 +11,45 @@ type Stats struct {
 	OOMKills         uint64 // processes that the kernel killed for memory
 }
 
+// less is what came after an earlier look at the same group.
+func (s Stats) less(before Stats) Stats {
+	s.UserUS -= min(before.UserUS, s.UserUS)
+	s.SystemUS -= min(before.SystemUS, s.SystemUS)
+	s.OOMKills -= min(before.OOMKills, s.OOMKills)
+	return s
+}
+
 // Stats reads what a running job uses.
 func (g *Group) Stats() Stats {
 	s := g.Final()
-	if g.pure {
-		s.RSSKB = field(filepath.Join(g.v2, "memory.stat"), "anon") / 1024
-	} else if d := g.dirs["memory"]; d != "" {
-		s.RSSKB = field(filepath.Join(d, "memory.stat"), "total_rss") / 1024
-	}
+	s.RSSKB = g.rssKB()
 	return s
+}
+
+// rssKB is the memory that the processes have now.
+func (g *Group) rssKB() uint64 {
+	var bytes uint64
+	if g.pure {
+		g.files.values(filepath.Join(g.v2, "memory.stat"), map[string]*uint64{"anon": &bytes})
+	} else if d := g.dirs["memory"]; d != "" {
+		g.files.values(filepath.Join(d, "memory.stat"), map[string]*uint64{"total_rss": &bytes})
+	}
+	return bytes / 1024
 }
 
 // Final is Stats without the memory that is in use now.
 func (g *Group) Final() Stats {
 	var s Stats
 	if g.v2 != "" {
-		f := fields(filepath.Join(g.v2, "cpu.stat"))
-		s.UserUS, s.SystemUS = f["user_usec"], f["system_usec"]
+		g.files.values(filepath.Join(g.v2, "cpu.stat"), map[string]*uint64{"user_usec": &s.UserUS, "system_usec": &s.SystemUS})
 	} else if d := g.dirs["cpuacct"]; d != "" {
-		s.UserUS = number(filepath.Join(d, "cpuacct.usage_user")) / 1000
-		s.SystemUS = number(filepath.Join(d, "cpuacct.usage_sys")) / 1000
+		s.UserUS = g.files.number(filepath.Join(d, "cpuacct.usage_user")) / 1000
+		s.SystemUS = g.files.number(filepath.Join(d, "cpuacct.usage_sys")) / 1000
 	}
 	if g.pure {
-		s.OOMKills = field(filepath.Join(g.v2, "memory.events"), "oom_kill")
+		g.files.values(filepath.Join(g.v2, "memory.events"), map[string]*uint64{"oom_kill": &s.OOMKills})
 	} else if d := g.dirs["memory"]; d != "" {
-		s.OOMKills = field(filepath.Join(d, "memory.oom_control"), "oom_kill")
+		g.files.values(filepath.Join(d, "memory.oom_control"), map[string]*uint64{"oom_kill": &s.OOMKills})
 	}
 	return s
-}
-
-// field reads one value of a kernel file of "name value" lines.
-func field(file, name string) uint64 { return fields(file)[name] }
-
-func fields(file string) map[string]uint64 {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	out := map[string]uint64{}
-	for line := range strings.Lines(string(b)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.ParseUint(value, 10, 64); err == nil {
-			out[name] = n
-		}
-	}
-	return out
-}
-
-func number(file string) uint64 {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	n, _ := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
-	return n
 }
