@@ -15,11 +15,14 @@ const (
 	OptionalArg     // --name or --name=value, -x or -xvalue
 )
 
-// Flag is one option of a command as the grammar sees it.
+// Flag is one option of a command: what the grammar must know of it, and whether
+// it is Slurm's own meaning that it has here.
 type Flag struct {
-	Name  string // without dashes; "" if there is only a letter
-	Short byte   // 0 if there is only a name
-	Arg   Arg
+	Name   string // without dashes; "" if there is only a letter
+	Short  byte   // 0 if there is only a name
+	Arg    Arg
+	Refuse string // why it is refused and what to use instead; "" for one that works
+	Note   string // how one that works differs from Slurm's; "" for not at all
 }
 
 // Given is one option as it was given.

@@ -113,13 +113,32 @@ func (o *Options) Apply(given []Given, from Source) error {
 }
 
 func (o *Options) apply(opt *Option, value string, from Source) error {
-	if opt.Refuse != "" {
-		return &OptionError{Text: fmt.Sprintf("Option --%s is not supported: %s", opt.Name, opt.Refuse), Code: 1}
+	if err := opt.refusal(value, o.in.UID); err != nil {
+		return err
 	}
 	if err := opt.Set(o, value); err != nil {
 		return err
 	}
 	o.set[opt.Name] = from
+	return nil
+}
+
+// refusal is the error of an option or a value that the table refuses, nil if it
+// takes it.
+func (opt *Option) refusal(value string, uid uint32) error {
+	switch {
+	case opt.Root && uid != 0:
+		return &OptionError{Text: "--" + opt.Name + " only permitted by root user", Code: 255}
+	case opt.Refuse != "":
+		return &OptionError{Text: "Option --" + opt.Name + " is not supported: " + opt.Refuse, Code: 1}
+	}
+	for _, r := range opt.Never {
+		for word := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(word, r.Value) {
+				return &OptionError{Text: "Option --" + opt.Name + "=" + word + " is not supported: " + r.Instead, Code: 1}
+			}
+		}
+	}
 	return nil
 }
 

@@ -212,14 +212,11 @@ func (o *Options) setRequeue(yes bool) {
 }
 
 func setRequeue(o *Options, v string) error {
-	switch strings.ToLower(v) {
-	case "":
-		o.setRequeue(true)
-		return nil
-	case "expedite":
-		return &OptionError{Text: "Option --requeue=expedite is not supported: use --requeue", Code: 1}
+	if v != "" {
+		return refuse("requeue")
 	}
-	return refuse("requeue")
+	o.setRequeue(true)
+	return nil
 }
 
 func setSignal(o *Options, v string) error {
@@ -258,18 +255,4 @@ func setWaitAll(o *Options, v string) error {
 func setWrap(o *Options, v string) error {
 	o.Act.Wrap, o.Act.Wrapped = v, true
 	return nil
-}
-
-func setUID(o *Options, _ string) error {
-	if o.in.UID != 0 {
-		return &OptionError{Text: "--uid only permitted by root user", Code: 255}
-	}
-	return &OptionError{Text: "Option --uid is not supported: submit as that user, for example with setpriv or su", Code: 1}
-}
-
-func setGID(o *Options, _ string) error {
-	if o.in.UID != 0 {
-		return &OptionError{Text: "--gid only permitted by root user", Code: 255}
-	}
-	return &OptionError{Text: "Option --gid is not supported: submit with that group, for example with setpriv or sg", Code: 1}
 }

@@ -100,8 +100,6 @@ func setExclusive(o *Options, v string) error {
 		o.Job.Place.Sharing = job.Oversubscribe
 	case "user":
 		o.Job.Place.Sharing = job.ExclusiveUser
-	case "mcs", "topo":
-		return &OptionError{Text: "Option --exclusive=" + v + " is not supported: use --exclusive or --exclusive=user", Code: 1}
 	default:
 		return refuse("exclusive")
 	}
@@ -248,8 +246,6 @@ func setGresFlags(o *Options, v string) error {
 		case "enforce-binding":
 			seen[1] = true
 		case "multiple-tasks-per-sharing":
-		case "one-task-per-sharing", "allow-task-sharing":
-			return &OptionError{Text: "Option --gres-flags=" + word + " is not supported: use multiple-tasks-per-sharing", Code: 1}
 		default:
 			return &OptionError{Text: "Invalid --gres-flags specification: " + word, Code: 255}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os/user"
 	"slices"
@@ -10,12 +11,21 @@ import (
 	"muster/api/slurm"
 )
 
+// tableOptionFlags are the options that all commands around accounts have.
+func tableOptionFlags(noHeader string) []slurm.Flag {
+	return []slurm.Flag{
+		{Name: "help"}, {Name: "usage"}, {Name: "version", Short: 'V'}, {Name: "parsable", Short: 'p'}, {Name: "parsable2", Short: 'P'},
+		{Name: "noheader", Short: noHeader[0]}, {Name: "format", Short: 'o', Arg: slurm.RequiredArg},
+	}
+}
+
+// structuredNot is why json and yaml are refused by commands around accounts.
+const structuredNot = "use -P"
+
 // tableFlags reads the options that all commands around accounts have; what else
 // is given must be among flags.
 func (in *invocation) tableFlags(flags []slurm.Flag, noHeader string) (o *tableOptions, rest []string, code int) {
-	flags = append(flags, slurm.Flag{Name: "help"}, slurm.Flag{Name: "usage"}, slurm.Flag{Name: "version", Short: 'V'},
-		slurm.Flag{Name: "parsable", Short: 'p'}, slurm.Flag{Name: "parsable2", Short: 'P'}, slurm.Flag{Name: "noheader", Short: noHeader[0]},
-		slurm.Flag{Name: "format", Short: 'o', Arg: slurm.RequiredArg})
+	flags = append(flags, tableOptionFlags(noHeader)...)
 	given, rest, ok, code := in.options(flags, 1)
 	if !ok {
 		return nil, nil, code
@@ -37,9 +47,6 @@ func (in *invocation) tableFlags(flags []slurm.Flag, noHeader string) (o *tableO
 			o.noHeader = true
 		case "format":
 			o.format = g.Value
-		case "json", "yaml":
-			in.errorf("--%s: not offered by this version: use -P", g.Flag.Name)
-			return nil, nil, 1
 		default:
 			o.flags[g.Flag.Name] = g.Value
 		}
@@ -47,7 +54,7 @@ func (in *invocation) tableFlags(flags []slurm.Flag, noHeader string) (o *tableO
 	if o.stop {
 		return o, rest, 0
 	}
-	return o, rest, in.ownCluster(o.flags["clusters"])
+	return o, rest, in.ownCluster(cmp.Or(o.flags["clusters"], o.flags["cluster"]))
 }
 
 // ownCluster checks a list of clusters (-M): there is only the one here. The exit
@@ -58,22 +65,24 @@ func (in *invocation) ownCluster(list string) int {
 	return c.reach(in)
 }
 
+func sshareFlags() []slurm.Flag {
+	return []slurm.Flag{
+		{Name: "accounts", Short: 'A', Arg: slurm.RequiredArg}, {Name: "all", Short: 'a'}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg},
+		{Name: "long", Short: 'l', Refuse: "use and the fair shares that follow from it are not gathered by this version"}, {Name: "partition", Short: 'm'},
+		{Name: "users", Short: 'u', Arg: slurm.RequiredArg}, {Name: "Users", Short: 'U'}, {Name: "verbose", Short: 'v', Note: wordy}, {Name: "noheader", Short: 'n'},
+		{Name: "json", Arg: slurm.OptionalArg, Refuse: structuredNot}, {Name: "yaml", Arg: slurm.OptionalArg, Refuse: structuredNot},
+	}
+}
+
 // sshare shows shares: sshare(1). Use is not gathered yet: it shows 0 and says so.
 func sshare(in *invocation) int {
-	o, rest, code := in.tableFlags([]slurm.Flag{
-		{Name: "accounts", Short: 'A', Arg: slurm.RequiredArg}, {Name: "all", Short: 'a'}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg},
-		{Name: "long", Short: 'l'}, {Name: "partition", Short: 'm'}, {Name: "users", Short: 'u', Arg: slurm.RequiredArg}, {Name: "Users", Short: 'U'},
-		{Name: "verbose", Short: 'v'}, {Name: "noheader", Short: 'n'}, {Name: "json", Arg: slurm.OptionalArg}, {Name: "yaml", Arg: slurm.OptionalArg},
-	}, "h")
+	o, rest, code := in.tableFlags(sshareFlags(), "h")
 	if code != 0 || o.stop {
 		return code
 	}
 	switch {
 	case len(rest) > 0:
 		in.errorf("unrecognized argument %s", rest[0])
-		return 1
-	case o.has("long"):
-		in.errorf("-l: use and the fair shares that follow from it are not gathered by this version")
 		return 1
 	}
 	t, ok, code := in.fetchTable("share")

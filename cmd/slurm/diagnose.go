@@ -13,13 +13,20 @@ import (
 // sdiagTime is how sdiag writes moments.
 const sdiagTime = "Mon Jan 02 15:04:05 2006"
 
+func sdiagFlags() []slurm.Flag {
+	const noCalls = "without effect: calls are not counted by kind"
+	return []slurm.Flag{
+		{Name: "all", Short: 'a'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg}, {Name: "help", Short: 'h'},
+		{Name: "json", Arg: slurm.OptionalArg}, {Name: "no-trunc", Note: "what is done always"},
+		{Name: "reset", Short: 'r', Refuse: "the counters start with the controller and are not reset"}, {Name: "sort-by-id", Short: 'i', Note: noCalls},
+		{Name: "sort-by-time", Short: 't', Note: noCalls}, {Name: "sort-by-time2", Short: 'T', Note: noCalls}, {Name: "usage"}, {Name: "version", Short: 'V'},
+		{Name: "yaml", Arg: slurm.OptionalArg},
+	}
+}
+
 // sdiag shows the counters of the controller that answers: sdiag(1).
 func sdiag(in *invocation) int {
-	given, _, ok, code := in.options([]slurm.Flag{
-		{Name: "all", Short: 'a'}, {Name: "help", Short: 'h'}, {Name: "usage"}, {Name: "version", Short: 'V'}, {Name: "reset", Short: 'r'},
-		{Name: "sort-by-id", Short: 'i'}, {Name: "sort-by-time", Short: 't'}, {Name: "sort-by-time2", Short: 'T'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg},
-		{Name: "json", Arg: slurm.OptionalArg}, {Name: "yaml", Arg: slurm.OptionalArg},
-	}, 1)
+	given, _, ok, code := in.options(sdiagFlags(), 1)
 	if !ok {
 		return code
 	}
@@ -31,9 +38,10 @@ func sdiag(in *invocation) int {
 			return 0
 		case "version":
 			return printVersion(in)
-		case "reset":
-			in.errorf("--reset: the counters start with the controller and are not reset")
-			return 1
+		case "cluster", "clusters":
+			if code := in.ownCluster(given[i].Value); code != 0 {
+				return code
+			}
 		case "json", "yaml":
 			structured, yaml = true, given[i].Flag.Name == "yaml"
 		}

@@ -35,7 +35,8 @@ func lookupListing(name string) func(*invocation) int {
 	return nil
 }
 
-// options reads a command line of a listing command. It prints what is wrong and
+// options reads a command line by a table of options. It prints what is wrong, or
+// which option the table refuses, and
 // returns the exit code; ok is false then.
 func (in *invocation) options(flags []slurm.Flag, code int) (given []slurm.Given, rest []string, ok bool, exit int) {
 	given, rest, err := slurm.Getopt(in.args, flags, false)
@@ -43,8 +44,20 @@ func (in *invocation) options(flags []slurm.Flag, code int) (given []slurm.Given
 		fmt.Fprintf(in.stderr, "%s: %v\nTry \"%s --help\" for more information\n", in.name, err, in.name)
 		return nil, nil, false, code
 	}
+	for i := range given {
+		if f := given[i].Flag; f.Refuse != "" {
+			in.errorf("Option --%s is not supported: %s", f.Name, f.Refuse)
+			return nil, nil, false, 1
+		}
+	}
 	return given, rest, true, 0
 }
+
+// What options that several commands have differ in.
+const (
+	oneCluster = "without effect: there is one cluster"
+	wordy      = "taken, and no more is said"
+)
 
 // env is the value of a variable, "" if it is not set.
 func (in *invocation) env(name string) string {

@@ -48,18 +48,18 @@ type acctOptions struct {
 func sacctFlags() []slurm.Flag {
 	const r, n, o = slurm.RequiredArg, slurm.NoArg, slurm.OptionalArg
 	return []slurm.Flag{
-		{Name: "accounts", Short: 'A', Arg: r}, {Name: "allusers", Short: 'a', Arg: n}, {Name: "allclusters", Short: 'L', Arg: n}, {Name: "allocations", Short: 'X', Arg: n},
-		{Name: "array", Arg: n}, {Name: "associations", Short: 'x', Arg: r}, {Name: "batch-script", Short: 'B', Arg: n}, {Name: "brief", Short: 'b', Arg: n},
-		{Name: "clusters", Short: 'M', Arg: r}, {Name: "completion", Short: 'c', Arg: n}, {Name: "constraints", Short: 'C', Arg: r}, {Name: "delimiter", Arg: r}, {Name: "duplicates", Short: 'D', Arg: n},
-		{Name: "endtime", Short: 'E', Arg: r}, {Name: "env-vars", Arg: n}, {Name: "expand-patterns", Arg: n}, {Name: "federation", Arg: n},
-		{Name: "file", Short: 'f', Arg: r}, {Name: "flags", Short: 'F', Arg: r}, {Name: "format", Short: 'o', Arg: r}, {Name: "gid", Short: 'g', Arg: r}, {Name: "group", Short: 'g', Arg: r},
-		{Name: "help", Short: 'h', Arg: n}, {Name: "helpformat", Short: 'e', Arg: n}, {Name: "jobs", Short: 'j', Arg: r}, {Name: "json", Arg: o}, {Name: "local", Arg: n},
+		{Name: "accounts", Short: 'A', Arg: r}, {Name: "allusers", Short: 'a', Arg: n}, {Name: "allclusters", Short: 'L', Arg: n, Note: oneCluster}, {Name: "allocations", Short: 'X', Arg: n},
+		{Name: "array", Arg: n}, {Name: "associations", Short: 'x', Arg: r, Refuse: "associations have no numbers here; use -A and -u"}, {Name: "batch-script", Short: 'B', Arg: n}, {Name: "brief", Short: 'b', Arg: n},
+		{Name: "clusters", Short: 'M', Arg: r}, {Name: "completion", Short: 'c', Arg: n, Refuse: "there is one record of jobs; leave it out"}, {Name: "constraints", Short: 'C', Arg: r}, {Name: "delimiter", Arg: r}, {Name: "duplicates", Short: 'D', Arg: n},
+		{Name: "endtime", Short: 'E', Arg: r}, {Name: "env-vars", Arg: n}, {Name: "expand-patterns", Arg: n}, {Name: "federation", Arg: n, Note: oneCluster},
+		{Name: "file", Short: 'f', Arg: r, Refuse: "there is no file of completed jobs; leave it out"}, {Name: "flags", Short: 'F', Arg: r, Refuse: "which pass of the scheduler started a job is not kept"}, {Name: "format", Short: 'o', Arg: r}, {Name: "gid", Short: 'g', Arg: r}, {Name: "group", Short: 'g', Arg: r},
+		{Name: "help", Short: 'h', Arg: n}, {Name: "helpformat", Short: 'e', Arg: n}, {Name: "jobs", Short: 'j', Arg: r}, {Name: "json", Arg: o}, {Name: "local", Arg: n, Note: oneCluster},
 		{Name: "long", Short: 'l', Arg: n}, {Name: "name", Arg: r}, {Name: "ncpus", Short: 'I', Arg: r}, {Name: "nnodes", Short: 'i', Arg: r}, {Name: "noconvert", Arg: n}, {Name: "nodelist", Short: 'N', Arg: r},
 		{Name: "noheader", Short: 'n', Arg: n}, {Name: "parsable", Short: 'p', Arg: n}, {Name: "parsable2", Short: 'P', Arg: n}, {Name: "partition", Short: 'r', Arg: r},
 		{Name: "qos", Short: 'q', Arg: r}, {Name: "reason", Short: 'R', Arg: r}, {Name: "starttime", Short: 'S', Arg: r}, {Name: "state", Short: 's', Arg: r},
 		{Name: "timelimit-max", Short: 'K', Arg: r}, {Name: "timelimit-min", Short: 'k', Arg: r}, {Name: "truncate", Short: 'T', Arg: n}, {Name: "uid", Short: 'u', Arg: r}, {Name: "user", Short: 'u', Arg: r}, {Name: "units", Arg: r},
-		{Name: "usage", Arg: n}, {Name: "use-local-uid", Arg: n}, {Name: "verbose", Short: 'v', Arg: n}, {Name: "version", Short: 'V', Arg: n},
-		{Name: "wckeys", Short: 'W', Arg: r}, {Name: "whole-hetjob", Arg: o}, {Name: "yaml", Arg: o},
+		{Name: "usage", Arg: n}, {Name: "use-local-uid", Arg: n, Note: "what is done always: users are known by number"}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy}, {Name: "version", Short: 'V', Arg: n},
+		{Name: "wckeys", Short: 'W', Arg: r}, {Name: "whole-hetjob", Arg: o, Note: "without effect: the id of the first component names all, that of another only itself"}, {Name: "yaml", Arg: o},
 	}
 }
 
@@ -177,8 +177,6 @@ func (o *acctOptions) take(in *invocation, g *slurm.Given) (code int, stop bool)
 		return o.setUnits(in, v)
 	case "wckeys":
 		q.WCKeys = append(q.WCKeys, words(v)...)
-	case "associations", "completion", "file", "flags":
-		return in.fail("--%s is not supported; leave it out", g.Flag.Name)
 	}
 	return 0, false // clusters, federation, local, verbose and so on change nothing with one cluster
 }

@@ -11,12 +11,16 @@ import (
 	"muster/api/slurm"
 )
 
+func sacctmgrFlags() []slurm.Flag {
+	return []slurm.Flag{
+		{Name: "associations", Short: 's'}, {Name: "immediate", Short: 'i'}, {Name: "quiet", Short: 'Q'}, {Name: "oneliner"}, {Name: "readonly", Short: 'r'},
+		{Name: "verbose", Short: 'v', Note: wordy}, {Name: "json", Arg: slurm.OptionalArg, Refuse: structuredNot}, {Name: "yaml", Arg: slurm.OptionalArg, Refuse: structuredNot},
+	}
+}
+
 // sacctmgr shows and changes accounts: sacctmgr(1).
 func sacctmgr(in *invocation) int {
-	o, rest, code := in.tableFlags([]slurm.Flag{
-		{Name: "associations", Short: 's'}, {Name: "immediate", Short: 'i'}, {Name: "quiet", Short: 'Q'}, {Name: "oneliner"}, {Name: "readonly", Short: 'r'}, {Name: "verbose", Short: 'v'},
-		{Name: "json", Arg: slurm.OptionalArg}, {Name: "yaml", Arg: slurm.OptionalArg},
-	}, "n")
+	o, rest, code := in.tableFlags(sacctmgrFlags(), "n")
 	if code != 0 || o.stop {
 		return code
 	}

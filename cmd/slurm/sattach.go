@@ -8,12 +8,15 @@ import (
 	"muster/internal/wire"
 )
 
+// allTasks is why sattach has no filters.
+const allTasks = "the output of all tasks is shown"
+
 func sattachFlags() []slurm.Flag {
 	const r, n = slurm.RequiredArg, slurm.NoArg
 	return []slurm.Flag{
-		{Name: "error-filter", Arg: r}, {Name: "help", Short: 'h', Arg: n}, {Name: "input-filter", Arg: r}, {Name: "label", Short: 'l', Arg: n},
-		{Name: "layout", Arg: n}, {Name: "output-filter", Arg: r}, {Name: "pty", Arg: n}, {Name: "quiet", Short: 'Q', Arg: n},
-		{Name: "usage", Short: 'u', Arg: n}, {Name: "verbose", Short: 'v', Arg: n}, {Name: "version", Short: 'V', Arg: n},
+		{Name: "error-filter", Arg: r, Refuse: allTasks}, {Name: "help", Short: 'h', Arg: n}, {Name: "input-filter", Arg: r, Refuse: "the input of a step stays with its srun"}, {Name: "label", Short: 'l', Arg: n},
+		{Name: "layout", Arg: n, Refuse: "use scontrol show step"}, {Name: "output-filter", Arg: r, Refuse: allTasks}, {Name: "pty", Arg: n, Refuse: "a terminal belongs to one srun"}, {Name: "quiet", Short: 'Q', Arg: n},
+		{Name: "usage", Short: 'u', Arg: n}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy}, {Name: "version", Short: 'V', Arg: n},
 	}
 }
 
@@ -29,15 +32,11 @@ func sattach(in *invocation) int {
 		switch g.Flag.Name {
 		case "label":
 			c.o.Run.Label = true
-		case "quiet", "verbose":
 		case "help", "usage":
 			printFlags(in, "sattach [options] <jobid.stepid>", sattachFlags())
 			return 0
 		case "version":
 			return printVersion(in)
-		default:
-			in.errorf("--%s is not supported: all output of all tasks is shown", g.Flag.Name)
-			return 1
 		}
 	}
 	if len(rest) != 1 {

@@ -30,9 +30,9 @@ trap - EXIT`
 func sbcastFlags() []slurm.Flag {
 	const r, n, o = slurm.RequiredArg, slurm.NoArg, slurm.OptionalArg
 	return []slurm.Flag{
-		{Name: "compress", Short: 'C', Arg: o}, {Name: "exclude", Arg: r}, {Name: "fanout", Short: 'F', Arg: r}, {Name: "force", Short: 'f', Arg: n},
-		{Name: "help", Arg: n}, {Name: "jobid", Short: 'j', Arg: r}, {Name: "preserve", Short: 'p', Arg: n}, {Name: "size", Short: 's', Arg: r},
-		{Name: "send-libs", Arg: o}, {Name: "timeout", Short: 't', Arg: r}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n},
+		{Name: "compress", Short: 'C', Arg: o, Refuse: "the file is sent as it is"}, {Name: "exclude", Arg: r, Refuse: "libraries are not sent"}, {Name: "fanout", Short: 'F', Arg: r, Note: "without effect: the file goes to all nodes at once"}, {Name: "treewidth", Arg: r, Note: "as --fanout"}, {Name: "no-allocation", Short: 'Z', Arg: o, Refuse: "files are sent within a job"}, {Name: "nodelist", Short: 'w', Arg: o, Refuse: "the file is sent to all nodes of the job"}, {Name: "force", Short: 'f', Arg: n},
+		{Name: "help", Arg: n}, {Name: "jobid", Short: 'j', Arg: r}, {Name: "preserve", Short: 'p', Arg: n}, {Name: "size", Short: 's', Arg: r, Note: "without effect: blocks have their own size"},
+		{Name: "send-libs", Arg: o, Refuse: "libraries are not sent; send each with sbcast"}, {Name: "timeout", Short: 't', Arg: r, Note: "without effect: a lost node is known by its connection"}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy},
 		{Name: "version", Short: 'V', Arg: n},
 	}
 }
@@ -54,9 +54,6 @@ func sbcast(in *invocation) int {
 			preserve = true
 		case "jobid":
 			c.o.Run.JobID = g.Value
-		case "compress", "send-libs", "exclude":
-			in.errorf("--%s is not supported: the file is sent as it is, to all nodes of the job", g.Flag.Name)
-			return 1
 		case "help", "usage":
 			printFlags(in, "sbcast [-fjpv] SOURCE DEST", sbcastFlags())
 			return 0

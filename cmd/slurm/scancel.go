@@ -15,13 +15,13 @@ import (
 
 // scancelFlags is the grammar of scancel(1).
 var scancelFlags = []slurm.Flag{
-	{Name: "account", Short: 'A', Arg: slurm.RequiredArg}, {Name: "admin-comment", Arg: slurm.RequiredArg},
-	{Name: "batch", Short: 'b'}, {Name: "ctld"}, {Name: "cron", Short: 'c'}, {Name: "full", Short: 'f'}, {Name: "help"},
-	{Name: "hurry", Short: 'H'}, {Name: "interactive", Short: 'i'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg},
+	{Name: "account", Short: 'A', Arg: slurm.RequiredArg}, {Name: "admin-comment", Arg: slurm.RequiredArg, Refuse: "set it with scontrol update job ID AdminComment=TEXT"},
+	{Name: "batch", Short: 'b'}, {Name: "ctld", Note: "what is done always"}, {Name: "cron", Short: 'c'}, {Name: "full", Short: 'f'}, {Name: "help"},
+	{Name: "hurry", Short: 'H', Note: "without effect: there are no burst buffers"}, {Name: "interactive", Short: 'i'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg},
 	{Name: "clusters", Short: 'M', Arg: slurm.RequiredArg}, {Name: "jobname", Short: 'n', Arg: slurm.RequiredArg}, {Name: "me"},
 	{Name: "name", Short: 'n', Arg: slurm.RequiredArg}, {Name: "nodelist", Short: 'w', Arg: slurm.RequiredArg},
 	{Name: "partition", Short: 'p', Arg: slurm.RequiredArg}, {Name: "qos", Short: 'q', Arg: slurm.RequiredArg}, {Name: "quiet", Short: 'Q'},
-	{Name: "reservation", Short: 'R', Arg: slurm.RequiredArg}, {Name: "sibling", Arg: slurm.RequiredArg},
+	{Name: "reservation", Short: 'R', Arg: slurm.RequiredArg}, {Name: "sibling", Arg: slurm.RequiredArg, Refuse: "there is no federation here; use -M or nothing"},
 	{Name: "signal", Short: 's', Arg: slurm.RequiredArg}, {Name: "state", Short: 't', Arg: slurm.RequiredArg}, {Name: "usage"},
 	{Name: "user", Short: 'u', Arg: slurm.RequiredArg}, {Name: "verbose", Short: 'v'}, {Name: "version", Short: 'V'},
 	{Name: "wckey", Arg: slurm.RequiredArg},
@@ -82,10 +82,9 @@ func scancel(in *invocation) int {
 // readScancel reads environment and command line; nil options come with an exit
 // code.
 func readScancel(in *invocation) (*scancelOptions, int) {
-	given, jobs, err := slurm.Getopt(in.args, scancelFlags, false)
-	if err != nil {
-		fmt.Fprintf(in.stderr, "scancel: %v\nTry \"scancel --help\" for more information\n", err)
-		return nil, 1
+	given, jobs, ok, code := in.options(scancelFlags, 1)
+	if !ok {
+		return nil, code
 	}
 	o := &scancelOptions{}
 	o.fromEnv(in)

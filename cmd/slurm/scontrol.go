@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"muster/api/slurm"
@@ -10,9 +11,9 @@ import (
 // scontrolFlags is the grammar of scontrol(1).
 var scontrolFlags = []slurm.Flag{
 	{Name: "all", Short: 'a'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg},
-	{Name: "details", Short: 'd'}, {Name: "federation"}, {Name: "future", Short: 'F'}, {Name: "help", Short: 'h'}, {Name: "hide"},
-	{Name: "json", Arg: slurm.OptionalArg}, {Name: "local"}, {Name: "oneliner", Short: 'o'}, {Name: "quiet", Short: 'Q'}, {Name: "sibling"},
-	{Name: "uid", Short: 'u', Arg: slurm.RequiredArg}, {Name: "usage"}, {Name: "verbose", Short: 'v'}, {Name: "version", Short: 'V'},
+	{Name: "details", Short: 'd'}, {Name: "federation", Note: oneCluster}, {Name: "future", Short: 'F'}, {Name: "help", Short: 'h'}, {Name: "hide", Note: "what is done without --all"},
+	{Name: "json", Arg: slurm.OptionalArg}, {Name: "local", Note: oneCluster}, {Name: "oneliner", Short: 'o'}, {Name: "quiet", Short: 'Q'}, {Name: "sibling", Note: oneCluster},
+	{Name: "uid", Short: 'u', Arg: slurm.RequiredArg, Refuse: "run scontrol as that user, for example with setpriv or su"}, {Name: "usage"}, {Name: "verbose", Short: 'v', Note: wordy}, {Name: "version", Short: 'V'},
 	{Name: "yaml", Arg: slurm.OptionalArg},
 }
 
@@ -25,10 +26,9 @@ type scontrolOptions struct {
 
 // scontrol shows and changes everything: scontrol(1).
 func scontrol(in *invocation) int {
-	given, words, err := slurm.Getopt(in.args, scontrolFlags, false)
-	if err != nil {
-		fmt.Fprintf(in.stderr, "scontrol: %v\nTry \"scontrol --help\" for more information\n", err)
-		return 1
+	given, words, ok, code := in.options(scontrolFlags, 1)
+	if !ok {
+		return code
 	}
 	o := &scontrolOptions{}
 	o.fromEnv(in)
@@ -42,10 +42,7 @@ func scontrol(in *invocation) int {
 		case "cluster", "clusters":
 			o.setClusters(g.Value)
 		default:
-			if !o.set(g.Flag.Name) {
-				in.errorf("option --%s is not supported", g.Flag.Name)
-				return 1
-			}
+			o.set(g.Flag.Name)
 		}
 	}
 	if len(words) == 0 {
@@ -65,8 +62,8 @@ func offline(words []string) bool {
 	return words[0] == "version" || len(words) > 1 && strings.HasPrefix(strings.ToLower(words[1]), "host")
 }
 
-// set takes one option over; false if it has no meaning here.
-func (o *scontrolOptions) set(name string) bool {
+// set takes one option over.
+func (o *scontrolOptions) set(name string) {
 	switch name {
 	case "all":
 		o.all = true
@@ -82,11 +79,7 @@ func (o *scontrolOptions) set(name string) bool {
 		o.json = true
 	case "yaml":
 		o.yaml = true
-	case "hide", "local", "verbose": // what is done anyway
-	default:
-		return false
 	}
-	return true
 }
 
 // verb is one command of scontrol: it may be cut to min bytes and takes from
@@ -95,36 +88,57 @@ type verb struct {
 	name        string
 	min         int
 	least, most int
-	run         func(in *invocation, o *scontrolOptions, words []string) int
+	run         func(in *invocation, o *scontrolOptions, words []string) int // nil: it has no meaning here
+	instead     string                                                       // what to do then
 }
 
 // verbs lists the commands in the order in which scontrol looks them up.
 func verbs() []verb {
-	return append([]verb{
-		{"cancel_reboot", 3, 1, 1, elsewhere("nodes are not booted here; use the tools of the node")},
-		{"create", 2, 1, -1, scontrolCreate},
-		{"delete", 1, 1, -1, scontrolDelete},
-		{"hold", 4, 1, -1, jobVerb("hold")},
-		{"holdu", 5, 1, -1, jobVerb("uhold")},
-		{"uhold", 5, 1, -1, jobVerb("uhold")},
-		{"notify", 1, 2, -1, elsewhere("write into the job's output file, or send a signal with scancel")},
-		{"reboot_nodes", 3, 0, -1, elsewhere("nodes are not booted here; use the tools of the node")},
-		{"reconfigure", 3, 0, 0, elsewhere("use muster conf apply")},
-		{"release", 3, 1, -1, jobVerb("release")},
-		{"requeue", 3, 1, -1, jobVerb("requeue")},
-		{"requeuehold", 11, 1, -1, jobVerb("requeuehold")},
-		{"resume", 3, 1, -1, jobVerb("resume")},
-		{"setdebug", 2, 0, -1, elsewhere("the log level is set where the daemon is started")},
-		{"setdebugflags", 9, 0, -1, elsewhere("the log level is set where the daemon is started")},
-		{"shutdown", 8, 0, -1, elsewhere("stop the daemons with the service manager of their host")},
-		{"suspend", 2, 1, -1, jobVerb("suspend")},
-		{"takeover", 8, 0, -1, elsewhere("the controllers elect their leader themselves")},
-		{"top", 3, 1, 1, jobVerb("top")},
-		{"update", 1, 1, -1, scontrolUpdate},
-		{"version", 4, 0, 0, func(in *invocation, _ *scontrolOptions, _ []string) int { return printVersion(in) }},
-		{"wait_job", 2, 1, 1, scontrolWaitJob},
-		{"write", 5, 1, 3, scontrolWrite},
-	}, showingVerbs()...)
+	return slices.Concat([]verb{
+		{"create", 2, 1, -1, scontrolCreate, ""},
+		{"delete", 1, 1, -1, scontrolDelete, ""},
+		{"hold", 4, 1, -1, jobVerb("hold"), ""},
+		{"holdu", 5, 1, -1, jobVerb("uhold"), ""},
+		{"uhold", 5, 1, -1, jobVerb("uhold"), ""},
+		{"release", 3, 1, -1, jobVerb("release"), ""},
+		{"requeue", 3, 1, -1, jobVerb("requeue"), ""},
+		{"requeuehold", 11, 1, -1, jobVerb("requeuehold"), ""},
+		{"resume", 3, 1, -1, jobVerb("resume"), ""},
+		{"suspend", 2, 1, -1, jobVerb("suspend"), ""},
+		{"top", 3, 1, 1, jobVerb("top"), ""},
+		{"update", 1, 1, -1, scontrolUpdate, ""},
+		{"version", 4, 0, 0, func(in *invocation, _ *scontrolOptions, _ []string) int { return printVersion(in) }, ""},
+		{"wait_job", 2, 1, 1, scontrolWaitJob, ""},
+		{"write", 5, 1, 3, scontrolWrite, ""},
+	}, showingVerbs(), absentVerbs())
+}
+
+// absentVerbs are the commands that have no meaning here.
+func absentVerbs() []verb {
+	const (
+		boot    = "nodes are not booted here; use the tools of the node"
+		levels  = "the log level is set where the daemon is started"
+		process = "it looks at the processes of a compute node, which this version does not do; log in there"
+	)
+	return []verb{
+		{"cancel_reboot", 3, 1, 1, nil, boot},
+		{"errnumstr", 2, 1, 1, nil, "errors are not numbered; each command prints its text"},
+		{"fsdampeningfactor", 2, 1, 1, nil, "past use is not gathered by this version"},
+		{"getent", 6, 0, 1, nil, "users are looked up by the name service of each node; use getent there"},
+		{"listpids", 5, 0, 2, nil, process},
+		{"liststeps", 5, 0, 1, nil, process},
+		{"notify", 1, 2, -1, nil, "write into the job's output file, or send a signal with scancel"},
+		{"pidinfo", 3, 1, 1, nil, process},
+		{"power", 2, 0, -1, nil, boot},
+		{"reboot_nodes", 3, 0, -1, nil, boot},
+		{"reconfigure", 3, 0, 0, nil, "use muster conf apply"},
+		{"schedloglevel", 3, 1, 1, nil, levels},
+		{"setdebug", 2, 0, -1, nil, levels},
+		{"setdebugflags", 9, 0, -1, nil, levels},
+		{"shutdown", 8, 0, -1, nil, "stop the daemons with the service manager of their host"},
+		{"takeover", 8, 0, -1, nil, "the controllers elect their leader themselves"},
+		{"token", 5, 0, -1, nil, "callers are known by their user id on the host, and need no token"},
+	}
 }
 
 // scontrolCommand finds and runs a command.
@@ -141,6 +155,10 @@ func scontrolCommand(in *invocation, o *scontrolOptions, words []string) int {
 		return 1
 	case v.most >= 0 && len(words) > v.most:
 		fmt.Fprintf(in.stderr, "too many arguments for keyword:%s\n", tag)
+		return 1
+	}
+	if v.run == nil {
+		fmt.Fprintf(in.stderr, "scontrol: %s has no meaning here: %s\n", v.name, v.instead)
 		return 1
 	}
 	return v.run(in, o, words)
@@ -160,12 +178,4 @@ func findVerb(tag string) (verb, bool) {
 		}
 	}
 	return verb{}, false
-}
-
-// elsewhere makes the answer of a command that has no meaning here.
-func elsewhere(what string) func(*invocation, *scontrolOptions, []string) int {
-	return func(in *invocation, _ *scontrolOptions, _ []string) int {
-		fmt.Fprintf(in.stderr, "scontrol: this command has no meaning here: %s\n", what)
-		return 1
-	}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"net"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/api"
@@ -77,5 +80,42 @@ func (in *invocation) showAliases(host string) int {
 		}
 	}
 	fmt.Fprintln(in.stdout, strings.Join(names, " "))
+	return 0
+}
+
+// scontrolAddresses is scontrol getaddrs: where the controllers reach nodes.
+func scontrolAddresses(in *invocation, _ *scontrolOptions, words []string) int {
+	names, err := hostlist.Expand(words[0])
+	if err != nil {
+		in.errorf("Invalid node list %s: %v", words[0], err)
+		return 1
+	}
+	var list api.NodeList
+	if code := in.ask("slurm_load_node", api.MethodNodes, &api.NodeQuery{}, &list); code != 0 {
+		return code
+	}
+	code := 0
+	for _, name := range names {
+		i := slices.IndexFunc(list.Nodes, func(n api.NodeRecord) bool { return n.Name == name })
+		if i < 0 {
+			in.errorf("%s is not a node of this cluster", name)
+			code = 1
+			continue
+		}
+		n := &list.Nodes[i]
+		fmt.Fprintf(in.stdout, "%s: %s\n", name, net.JoinHostPort(cmp.Or(n.Address, n.Name), strconv.Itoa(int(n.Port))))
+	}
+	return code
+}
+
+// scontrolHelp is scontrol help: the options, and the commands that there are.
+func scontrolHelp(in *invocation, _ *scontrolOptions, _ []string) int {
+	printFlags(in, "scontrol [OPTIONS...] COMMAND [ARGUMENTS...]", scontrolFlags)
+	fmt.Fprintln(in.stdout, "\nCommands:")
+	for _, v := range verbs() {
+		if v.run != nil {
+			fmt.Fprintln(in.stdout, "  "+v.name)
+		}
+	}
 	return 0
 }

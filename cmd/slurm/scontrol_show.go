@@ -17,34 +17,67 @@ import (
 
 // showingVerbs are the commands of scontrol that change nothing.
 func showingVerbs() []verb {
-	onNode := elsewhere("it looks at the processes of a compute node, which this build does not do yet")
 	return []verb{
-		{"completing", 3, 0, 0, func(in *invocation, _ *scontrolOptions, _ []string) int { return in.completing() }},
-		{"listjobs", 5, 0, 1, func(in *invocation, _ *scontrolOptions, words []string) int { return in.listJobs(words) }},
-		{"listpids", 5, 0, 2, onNode},
-		{"liststeps", 5, 0, 1, onNode},
-		{"pidinfo", 3, 1, 1, onNode},
-		{"ping", 3, 0, 0, func(in *invocation, o *scontrolOptions, _ []string) int { return in.ping(o) }},
-		{"show", 3, 1, 2, func(in *invocation, o *scontrolOptions, words []string) int { return in.show(o, words) }},
+		{"completing", 3, 0, 0, func(in *invocation, _ *scontrolOptions, _ []string) int { return in.completing() }, ""},
+		{"getaddrs", 8, 1, 1, scontrolAddresses, ""},
+		{"help", 2, 0, 0, scontrolHelp, ""},
+		{"listjobs", 5, 0, 1, func(in *invocation, _ *scontrolOptions, words []string) int { return in.listJobs(words) }, ""},
+		{"ping", 3, 0, 0, func(in *invocation, o *scontrolOptions, _ []string) int { return in.ping(o) }, ""},
+		{"show", 3, 1, 2, func(in *invocation, o *scontrolOptions, words []string) int { return in.show(o, words) }, ""},
 	}
 }
 
-// entity is the whole word of what show is asked for, "" if it is none.
-func entity(word string) string {
-	word = strings.ToLower(word)
-	for _, e := range []struct {
-		name  string
-		least int
-	}{
-		{"aliases", 2}, {"assoc_mgr", 2}, {"bbstat", 3}, {"burstbuffer", 2}, {"config", 1}, {"daemons", 1}, {"federation", 1},
-		{"hostnames", 5}, {"hostlistsorted", 9}, {"hostlist", 5}, {"jobs", 1}, {"licenses", 2}, {"nodes", 1}, {"partitions", 1},
-		{"reservations", 1}, {"slurmd", 2}, {"steps", 2}, {"topology", 1}, {"topoconf", 5},
-	} {
-		if len(word) >= e.least && strings.HasPrefix(e.name, word) {
-			return e.name
+// entity is a thing that scontrol show knows; its name may be cut to least bytes.
+type entity struct {
+	name  string
+	least int
+	show  func(in *invocation, o *scontrolOptions, id string) int // nil: there is none here
+	why   string                                                  // and what to use instead
+}
+
+// entities lists them in the order in which show looks them up.
+func entities() []entity {
+	says := func(text string) func(*invocation, *scontrolOptions, string) int {
+		return func(in *invocation, _ *scontrolOptions, _ string) int {
+			fmt.Fprintln(in.stdout, text)
+			return 0
 		}
 	}
-	return ""
+	const noBuffers = "there are no burst buffers"
+	return []entity{
+		{"aliases", 2, func(in *invocation, _ *scontrolOptions, id string) int { return in.showAliases(id) }, ""},
+		{"assoc_mgr", 2, nil, "use sacctmgr show assoc"},
+		{"bbstat", 3, nil, noBuffers},
+		{"burstbuffer", 2, nil, noBuffers},
+		{"config", 1, func(in *invocation, o *scontrolOptions, _ string) int { return in.showConfig(o) }, ""},
+		{"daemons", 1, says("slurmctld slurmd"), ""},
+		{"dwstat", 2, nil, noBuffers},
+		{"federation", 1, nil, "there is no federation"},
+		{"hostnames", 5, func(in *invocation, _ *scontrolOptions, id string) int { return in.hostNames(id) }, ""},
+		{"hostlistsorted", 9, func(in *invocation, _ *scontrolOptions, id string) int { return in.hostList(id, true) }, ""},
+		{"hostlist", 5, func(in *invocation, _ *scontrolOptions, id string) int { return in.hostList(id, false) }, ""},
+		{"jobs", 1, (*invocation).showJobs, ""},
+		{"licenses", 2, (*invocation).showLicenses, ""},
+		{"nodes", 1, (*invocation).showNodes, ""},
+		{"partitions", 1, (*invocation).showPartitions, ""},
+		{"reservations", 1, (*invocation).showReservations, ""},
+		{"slurmd", 2, nil, "use scontrol show node"},
+		{"steps", 2, (*invocation).showSteps, ""},
+		{"topology", 1, says("No topology information available"), ""},
+		{"topoconf", 5, nil, "the network is taken for flat"},
+	}
+}
+
+// findEntity finds what show is asked for by a start of its name; nil if it is
+// nothing that it knows.
+func findEntity(word string) *entity {
+	word = strings.ToLower(word)
+	for _, e := range entities() {
+		if len(word) >= e.least && strings.HasPrefix(e.name, word) {
+			return &e
+		}
+	}
+	return nil
 }
 
 // show is scontrol show ENTITY [ID]; the two may be joined by =.
@@ -53,45 +86,22 @@ func (in *invocation) show(o *scontrolOptions, args []string) int {
 	if len(args) > 1 {
 		id = args[1]
 	}
-	if w := strings.ToLower(word); entity(w) == "" {
-		word = strings.TrimSuffix(strings.TrimSuffix(w, "id"), "name") // jobid=, nodename=
+	e := findEntity(word)
+	if e == nil { // jobid=, nodename=
+		e = findEntity(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(word), "id"), "name"))
 	}
 	if key, value, ok := strings.Cut(id, "="); ok && len(args) > 1 && !strings.ContainsAny(key, ",[") {
 		id = value
 	}
-	switch e := entity(word); e {
-	case "jobs":
-		return in.showJobs(o, id)
-	case "nodes":
-		return in.showNodes(o, id)
-	case "partitions":
-		return in.showPartitions(o, id)
-	case "reservations":
-		return in.showReservations(o, id)
-	case "licenses":
-		return in.showLicenses(o, id)
-	case "config":
-		return in.showConfig(o)
-	case "steps":
-		return in.showSteps(o, id)
-	case "hostnames":
-		return in.hostNames(id)
-	case "hostlist", "hostlistsorted":
-		return in.hostList(id, e == "hostlistsorted")
-	case "aliases":
-		return in.showAliases(id)
-	case "daemons":
-		fmt.Fprintln(in.stdout, "slurmctld slurmd")
-		return 0
-	case "topology":
-		fmt.Fprintln(in.stdout, "No topology information available")
-		return 0
-	case "burstbuffer", "bbstat", "federation", "assoc_mgr", "slurmd", "topoconf":
-		fmt.Fprintf(in.stderr, "scontrol: show %s: this cluster has nothing of that kind\n", e)
+	switch {
+	case e == nil:
+		fmt.Fprintf(in.stderr, "invalid entity:%s for keyword:show\n", args[0])
+		return 1
+	case e.show == nil:
+		fmt.Fprintf(in.stderr, "scontrol: show %s: this cluster has nothing of that kind: %s\n", e.name, e.why)
 		return 1
 	}
-	fmt.Fprintf(in.stderr, "invalid entity:%s for keyword:show\n", args[0])
-	return 1
+	return e.show(in, o, id)
 }
 
 // ask makes one reading call; a failure is printed.

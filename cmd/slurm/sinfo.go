@@ -51,12 +51,12 @@ func sinfoFlags() []slurm.Flag {
 	const r, n, o = slurm.RequiredArg, slurm.NoArg, slurm.OptionalArg
 	return []slurm.Flag{
 		{Name: "all", Short: 'a', Arg: n}, {Name: "cluster", Short: 'M', Arg: r}, {Name: "clusters", Short: 'M', Arg: r}, {Name: "dead", Short: 'd', Arg: n},
-		{Name: "exact", Short: 'e', Arg: n}, {Name: "federation", Short: 'F', Arg: n}, {Name: "Format", Short: 'O', Arg: r}, {Name: "format", Short: 'o', Arg: r},
-		{Name: "future", Arg: n}, {Name: "help", Arg: n}, {Name: "helpformat", Arg: n}, {Name: "helpFormat", Arg: n}, {Name: "helpstate", Arg: n}, {Name: "hide", Arg: n},
-		{Name: "iterate", Short: 'i', Arg: r}, {Name: "json", Arg: o}, {Name: "list-reasons", Short: 'R', Arg: n}, {Name: "local", Arg: n}, {Name: "long", Short: 'l', Arg: n},
+		{Name: "exact", Short: 'e', Arg: n}, {Name: "federation", Short: 'F', Arg: n, Note: oneCluster}, {Name: "Format", Short: 'O', Arg: r}, {Name: "format", Short: 'o', Arg: r},
+		{Name: "future", Arg: n, Note: "without effect: there are no nodes in state FUTURE"}, {Name: "help", Arg: n}, {Name: "helpformat", Arg: n}, {Name: "helpFormat", Arg: n}, {Name: "helpstate", Arg: n}, {Name: "hide", Arg: n},
+		{Name: "iterate", Short: 'i', Arg: r}, {Name: "json", Arg: o}, {Name: "list-reasons", Short: 'R', Arg: n}, {Name: "local", Arg: n, Note: oneCluster}, {Name: "long", Short: 'l', Arg: n},
 		{Name: "Node", Short: 'N', Arg: n}, {Name: "noconvert", Arg: n}, {Name: "nodes", Short: 'n', Arg: r}, {Name: "noheader", Short: 'h', Arg: n},
 		{Name: "partition", Short: 'p', Arg: r}, {Name: "reservation", Short: 'T', Arg: n}, {Name: "responding", Short: 'r', Arg: n}, {Name: "sort", Short: 'S', Arg: r},
-		{Name: "states", Short: 't', Arg: r}, {Name: "summarize", Short: 's', Arg: n}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n},
+		{Name: "states", Short: 't', Arg: r}, {Name: "summarize", Short: 's', Arg: n}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy},
 		{Name: "version", Short: 'V', Arg: n}, {Name: "yaml", Arg: o},
 	}
 }

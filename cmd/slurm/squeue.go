@@ -49,23 +49,26 @@ type queueOptions struct {
 	jobsGiven  bool
 }
 
+// hiddenJobs is how --all and --hide of squeue differ.
+const hiddenJobs = "without effect: jobs of hidden partitions are listed always"
+
 // squeueFlags is the grammar of squeue.
 func squeueFlags() []slurm.Flag {
 	const r, n, o = slurm.RequiredArg, slurm.NoArg, slurm.OptionalArg
 	return []slurm.Flag{
-		{Name: "account", Short: 'A', Arg: r}, {Name: "accounts", Short: 'A', Arg: r}, {Name: "all", Short: 'a', Arg: n}, {Name: "array", Short: 'r', Arg: n},
+		{Name: "account", Short: 'A', Arg: r}, {Name: "accounts", Short: 'A', Arg: r}, {Name: "all", Short: 'a', Arg: n, Note: hiddenJobs}, {Name: "array", Short: 'r', Arg: n},
 		{Name: "array-unique", Arg: n}, {Name: "cluster", Short: 'M', Arg: r}, {Name: "clusters", Short: 'M', Arg: r},
-		{Name: "expand-patterns", Arg: n}, {Name: "federation", Arg: n}, {Name: "Format", Short: 'O', Arg: r},
+		{Name: "expand-patterns", Arg: n}, {Name: "federation", Arg: n, Note: oneCluster}, {Name: "Format", Short: 'O', Arg: r},
 		{Name: "format", Short: 'o', Arg: r}, {Name: "help", Arg: n}, {Name: "helpformat", Arg: n}, {Name: "helpFormat", Arg: n},
-		{Name: "helpstate", Arg: n}, {Name: "hide", Arg: n}, {Name: "iterate", Short: 'i', Arg: r}, {Name: "jobs", Short: 'j', Arg: o},
-		{Name: "json", Arg: o}, {Name: "licenses", Short: 'L', Arg: r}, {Name: "local", Arg: n}, {Name: "long", Short: 'l', Arg: n},
+		{Name: "helpstate", Arg: n}, {Name: "hide", Arg: n, Note: hiddenJobs}, {Name: "iterate", Short: 'i', Arg: r}, {Name: "jobs", Short: 'j', Arg: o},
+		{Name: "json", Arg: o}, {Name: "licenses", Short: 'L', Arg: r}, {Name: "local", Arg: n, Note: oneCluster}, {Name: "long", Short: 'l', Arg: n},
 		{Name: "me", Arg: n}, {Name: "name", Short: 'n', Arg: r}, {Name: "noconvert", Arg: n}, {Name: "node", Short: 'w', Arg: r},
 		{Name: "nodes", Short: 'w', Arg: r}, {Name: "nodelist", Short: 'w', Arg: r}, {Name: "noheader", Short: 'h', Arg: n},
 		{Name: "notme", Arg: n}, {Name: "only-job-state", Arg: n}, {Name: "partition", Short: 'p', Arg: r}, {Name: "partitions", Short: 'p', Arg: r},
 		{Name: "priority", Short: 'P', Arg: n}, {Name: "qos", Short: 'q', Arg: r}, {Name: "reservation", Short: 'R', Arg: r},
-		{Name: "running-over", Arg: r}, {Name: "running-under", Arg: r}, {Name: "sibling", Arg: n}, {Name: "sort", Short: 'S', Arg: r},
+		{Name: "running-over", Arg: r}, {Name: "running-under", Arg: r}, {Name: "sibling", Arg: n, Note: oneCluster}, {Name: "sort", Short: 'S', Arg: r},
 		{Name: "start", Arg: n}, {Name: "states", Short: 't', Arg: r}, {Name: "steps", Short: 's', Arg: o}, {Name: "usage", Arg: n},
-		{Name: "user", Short: 'u', Arg: r}, {Name: "users", Short: 'u', Arg: r}, {Name: "verbose", Short: 'v', Arg: n},
+		{Name: "user", Short: 'u', Arg: r}, {Name: "users", Short: 'u', Arg: r}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy},
 		{Name: "version", Short: 'V', Arg: n}, {Name: "yaml", Arg: o}, {Short: 'U', Arg: r},
 	}
 }

@@ -39,13 +39,18 @@ func reportOf(words []string) *report {
 	return nil
 }
 
+func sreportFlags() []slurm.Flag {
+	return []slurm.Flag{
+		{Name: "all_clusters", Short: 'a', Note: oneCluster}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg},
+		{Name: "federation", Note: oneCluster}, {Name: "local", Note: oneCluster}, {Name: "quiet", Short: 'Q'}, {Name: "time", Short: 't', Arg: slurm.RequiredArg},
+		{Name: "tres", Short: 'T', Arg: slurm.RequiredArg}, {Name: "verbose", Short: 'v', Note: wordy},
+	}
+}
+
 // sreport reports use: sreport(1), from the record of jobs. Of the reports of the
 // cluster's own time it only has the heads, and says so.
 func sreport(in *invocation) int {
-	o, rest, code := in.tableFlags([]slurm.Flag{
-		{Name: "all_clusters", Short: 'a'}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg}, {Name: "quiet", Short: 'Q'}, {Name: "time", Short: 't', Arg: slurm.RequiredArg},
-		{Name: "tres", Short: 'T', Arg: slurm.RequiredArg}, {Name: "verbose", Short: 'v'},
-	}, "n")
+	o, rest, code := in.tableFlags(sreportFlags(), "n")
 	if code != 0 || o.stop {
 		return code
 	}

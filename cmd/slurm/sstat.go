@@ -19,9 +19,15 @@ func sstatFlags() []slurm.Flag {
 	return []slurm.Flag{
 		{Name: "allsteps", Short: 'a', Arg: n}, {Name: "fields", Arg: r}, {Name: "format", Short: 'o', Arg: r}, {Name: "help", Short: 'h', Arg: n},
 		{Name: "helpformat", Short: 'e', Arg: n}, {Name: "jobs", Short: 'j', Arg: r}, {Name: "noheader", Short: 'n', Arg: n},
-		{Name: "parsable", Short: 'p', Arg: n}, {Name: "parsable2", Short: 'P', Arg: n}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n},
-		{Name: "version", Short: 'V', Arg: n}, {Name: "noconvert", Arg: n},
+		{Name: "parsable", Short: 'p', Arg: n}, {Name: "parsable2", Short: 'P', Arg: n}, {Name: "usage", Arg: n}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy},
+		{Name: "version", Short: 'V', Arg: n}, {Name: "noconvert", Arg: n}, {Name: "pidformat", Short: 'i', Arg: n, Refuse: "processes of steps are not listed; look on the node"},
 	}
+}
+
+// statOptions says which steps sstat shows, and how.
+type statOptions struct {
+	jobs                     string
+	noHeader, all, keepUnits bool
 }
 
 // sstat shows what running steps use: sstat(1).
@@ -31,17 +37,19 @@ func sstat(in *invocation) int {
 		return code
 	}
 	table := format.AcctTable{Delimiter: "|"}
-	fields, jobs, noHeader, all := sstatDefault, strings.Join(rest, ","), false, false
+	fields, o := sstatDefault, statOptions{jobs: strings.Join(rest, ",")}
 	for _, g := range given {
 		switch g.Flag.Name {
 		case "format", "fields":
 			fields = g.Value
 		case "jobs":
-			jobs = g.Value
+			o.jobs = g.Value
 		case "noheader":
-			noHeader = true
+			o.noHeader = true
 		case "allsteps":
-			all = true
+			o.all = true
+		case "noconvert":
+			o.keepUnits = true
 		case "parsable":
 			table.Parsable = format.DelimiterAfter
 		case "parsable2":
@@ -56,7 +64,7 @@ func sstat(in *invocation) int {
 			return printVersion(in)
 		}
 	}
-	if jobs == "" {
+	if o.jobs == "" {
 		in.errorf("You didn't give me any jobs to stat.")
 		return 1
 	}
@@ -65,14 +73,14 @@ func sstat(in *invocation) int {
 		in.errorf("%v", err)
 		return 1
 	}
-	return in.statSteps(&table, jobs, noHeader, all)
+	return in.statSteps(&table, &o)
 }
 
 // statSteps prints the running steps of some jobs. Without a step's number it
 // is the step that began first, unless all are asked for.
-func (in *invocation) statSteps(table *format.AcctTable, jobs string, noHeader, all bool) int {
+func (in *invocation) statSteps(table *format.AcctTable, o *statOptions) int {
 	q := &api.JobQuery{Fields: api.JobAll &^ api.JobPlanned, States: 1<<job.Running | 1<<job.Suspended}
-	for _, word := range strings.Split(jobs, ",") {
+	for _, word := range strings.Split(o.jobs, ",") {
 		refs, err := slurm.ParseJobRefs(word)
 		if err != nil {
 			in.errorf("Bad job/step specified: %s", word)
@@ -84,28 +92,28 @@ func (in *invocation) statSteps(table *format.AcctTable, jobs string, noHeader, 
 	if code := in.ask("slurm_job_step_stat", api.MethodJobs, q, &list); code != 0 {
 		return code
 	}
-	x := in.context(list.Now, list.Cluster, false)
+	x := in.context(list.Now, list.Cluster, o.keepUnits)
 	var buf []byte
-	if !noHeader {
+	if !o.noHeader {
 		buf = table.AppendHead(buf)
 	}
 	shown := 0
 	for i := range list.Jobs {
 		r := &list.Jobs[i]
 		for _, s := range format.Steps(r) {
-			if !s.Active() || !wantsStep(q.Jobs, r, s.ID, all) {
+			if !s.Active() || !wantsStep(q.Jobs, r, s.ID, o.all) {
 				continue
 			}
 			buf = table.AppendRow(buf, x, &format.AcctRow{Job: r, Step: &s})
 			shown++
-			if !all && !namesStep(q.Jobs, r) {
+			if !o.all && !namesStep(q.Jobs, r) {
 				break
 			}
 		}
 	}
 	in.stdout.Write(buf)
 	if shown == 0 {
-		fmt.Fprintf(in.stderr, "sstat: error: couldn't get steps for job %s\n", jobs)
+		fmt.Fprintf(in.stderr, "sstat: error: couldn't get steps for job %s\n", o.jobs)
 		return 1
 	}
 	return 0

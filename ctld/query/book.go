@@ -228,7 +228,7 @@ func (t *tables) norm(a *accounting.Association) string {
 // priorities are the waiting jobs with the parts of their priority, of one user
 // or, below 0, of all.
 func (t *tables) priorities(now job.Time, only int64) {
-	t.fields("jobid partition user account priority site age assoc fairshare jobsize partitionprio qosname qos nice nage nassoc nfairshare njobsize npartition nqos")
+	t.fields("jobid partition user account priority site age assoc fairshare jobsize partitionprio qosname qos nice nage nassoc nfairshare njobsize npartition nqos sluid cluster")
 	ranker := service.Ranker(t.root)
 	if ranker == nil {
 		return
@@ -245,7 +245,8 @@ func (t *tables) priorities(now job.Time, only int64) {
 		t.row(jobLabel(j), strings.Join(j.Request.Partitions, ","), j.Owner.User, j.Account, strconv.Itoa(int(j.Priority)), strconv.Itoa(int(j.Request.SitePriority)),
 			part(f.Age, w.Age), part(f.Assoc, w.Assoc), part(f.FairShare, w.FairShare), part(f.JobSize, w.JobSize), part(f.Partition, w.Partition),
 			j.QOS, part(f.QOS, w.QOS), strconv.Itoa(int(j.Request.Nice)),
-			decimal(f.Age), decimal(f.Assoc), decimal(f.FairShare), decimal(f.JobSize), decimal(f.Partition), decimal(f.QOS))
+			decimal(f.Age), decimal(f.Assoc), decimal(f.FairShare), decimal(f.JobSize), decimal(f.Partition), decimal(f.QOS),
+			strconv.FormatUint(j.SLUID, 10), t.root.Cluster().Name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -417,4 +418,18 @@ func acctAbsent() []AcctField {
 		fields = append(fields, AcctField{name, n, true, func(dst []byte, _ *Context, _ *AcctRow) []byte { return dst }})
 	}
 	return fields
+}
+
+// AcctNote says how a field of sacct differs from Slurm's; "" for not at all.
+func AcctNote(name string) string {
+	named := func(f AcctField) bool { return f.Name == name }
+	switch {
+	case slices.ContainsFunc(acctAbsent(), named):
+		return "always empty: it is not measured, or there is none here"
+	case slices.ContainsFunc(acctConstant(), named):
+		return "always what Slurm shows without plug-ins: it is not measured here"
+	case strings.HasSuffix(name, "Node") && slices.ContainsFunc(acctUsage(), named):
+		return "always empty: use is summed over the nodes of a step"
+	}
+	return ""
 }

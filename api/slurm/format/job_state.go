@@ -118,7 +118,7 @@ func jobAbsent() []jobField {
 	}
 	fields := make([]jobField, 0, len(texts))
 	for _, t := range texts {
-		fields = append(fields, jobField{Name: t.name, Head: t.head, Text: fixed(t.text)})
+		fields = append(fields, jobField{Name: t.name, Head: t.head, Note: "always " + t.text + ": there is none here", Text: fixed(t.text)})
 	}
 	return fields
 }

@@ -191,7 +191,7 @@ func partitionFields() []nodeField {
 	}
 	share := partText(func(dst []byte, p *api.PartitionRecord) []byte { return appendOr(dst, p.OverSubscribe, "NO") })
 	return []nodeField{
-		{Name: "AllocNodes", Letter: 'S', Head: "ALLOCNODES", Text: fixed("all")},
+		{Name: "AllocNodes", Letter: 'S', Head: "ALLOCNODES", Note: "always all: partitions take jobs from any host", Text: fixed("all")},
 		{Name: "Available", Letter: 'a', Head: "AVAIL", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return append(dst, PartitionWord(p.State)...) })},
 		{Name: "Cluster", Letter: 'V', Head: "CLUSTER", Text: func(dst []byte, _ *Context, _ *NodeGroup) []byte { return append(dst, "N/A"...) }},
 		{Name: "DefaultTime", Letter: 'L', Head: "DEFAULTTIME", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte {
@@ -218,6 +218,7 @@ func partitionFields() []nodeField {
 		})},
 		{Name: "PriorityJobFactor", Letter: 'I', Head: "PRIO_JOB_FACTOR", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return appendUint(dst, p.JobFactor) })},
 		{Name: "PriorityTier", Letter: 'p', Head: "PRIO_TIER", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return appendUint(dst, p.PriorityTier) })},
+		{Name: "Priority", Head: "PRIO_TIER", Hidden: true, Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return appendUint(dst, p.PriorityTier) })},
 		{Name: "Root", Letter: 'r', Head: "ROOT", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return append(dst, yes(p.RootOnly)...) })},
 		{Name: "Size", Letter: 's', Head: "JOB_SIZE", Text: partText(appendJobSize)},
 		{Name: "Time", Letter: 'l', Head: "TIMELIMIT", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return appendTimeLimit(dst, p.MaxTime) })},

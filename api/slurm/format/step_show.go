@@ -44,11 +44,14 @@ func StepFields() []Field[AcctRow] {
 			}
 			return decimal(a.Job.Array.JobID)
 		})},
+		{Name: "CPUFreq", Head: "CPU_FREQ", Note: "always n/a: frequencies are left to the node", Text: text(func(*AcctRow) string { return "n/a-n/a:n/a" })},
 		{Name: "JobId", Head: "JOBID", Text: text(func(a *AcctRow) string { return decimal(a.Job.ID) })},
 		{Name: "Nodes", Letter: 'N', Head: "NODELIST", Over: true, Text: text((*AcctRow).nodes)},
 		{Name: "NumCPUs", Head: "CPUS", Text: text(func(a *AcctRow) string { return decimal(a.Step.CPUs) })},
 		{Name: "NumTasks", Letter: 'A', Head: "TASKS", Text: text(func(a *AcctRow) string { return decimal(a.Step.Tasks) })},
 		{Name: "Partition", Letter: 'P', Head: "PARTITION", Text: text(func(a *AcctRow) string { return a.Job.Partition })},
+		{Name: "ResvPort", Head: "RESERVED_PORTS", Note: "always (null): ports are not reserved", Text: text(func(*AcctRow) string { return null })},
+		{Name: "ResvPorts", Head: "RESERVED_PORTS", Hidden: true, Text: text(func(*AcctRow) string { return null })},
 		{Name: "StartTime", Letter: 'S', Head: "START_TIME", Text: func(dst []byte, x *Context, a *AcctRow) []byte {
 			return x.Times.Append(dst, a.Step.Start, "N/A")
 		}},
@@ -60,6 +63,7 @@ func StepFields() []Field[AcctRow] {
 			return slurm.AppendShortSpan(dst, a.elapsed(x.Now))
 		}},
 		{Name: "tres-per-job", Letter: 'b', Head: "TRES_PER_JOB", Text: text(func(*AcctRow) string { return null })},
+		{Name: "tres-per-step", Head: "TRES_PER_STEP", Note: "always (null)", Text: text(func(*AcctRow) string { return null })},
 		{Name: "UserId", Letter: 'U', Head: "USER", Text: text(func(a *AcctRow) string { return decimal(a.Job.Owner.UID) })},
 		{Name: "UserName", Letter: 'u', Head: "USER", Text: text(func(a *AcctRow) string { return a.Job.Owner.User })},
 	}

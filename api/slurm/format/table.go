@@ -30,6 +30,7 @@ type Field[R any] struct {
 	Over   bool   // set right, it may be wider than its column
 	Hidden bool   // an old name that --helpformat leaves out
 	Needs  uint32 // parts of the record that the text is made from
+	Note   string // how it differs from Slurm's; "" for not at all
 	Text   func(dst []byte, x *Context, r *R) []byte
 }
 
