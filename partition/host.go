@@ -2,6 +2,7 @@ package partition
 
 import (
 	"cmp"
+	"encoding/binary"
 
 	"muster/gres"
 	"muster/job"
@@ -58,6 +59,29 @@ func NewHost(n *Node) *Host {
 		h.all.Devices = append(h.all.Devices, int64(k.Total))
 	}
 	return h
+}
+
+// Likeness is equal for hosts that a request cannot tell apart but by their
+// names: it writes down size, devices, features and whether they take work.
+func (h *Host) Likeness() string {
+	s := &h.Size
+	b := make([]byte, 0, 96)
+	for _, n := range [...]uint64{
+		uint64(s.Sockets), uint64(s.CoresPerSocket), uint64(s.ThreadsPerCore), uint64(s.CPUs), uint64(s.CoreSpec),
+		s.MemoryMB, s.MemSpecMB, s.TmpDiskMB,
+	} {
+		b = binary.AppendUvarint(b, n)
+	}
+	if h.Node.Available() {
+		b = append(b, '+')
+	}
+	for _, k := range h.Kinds {
+		b = binary.AppendUvarint(append(append(append(append(b, k.Name...), ':'), k.Type...), ':'), k.Total)
+	}
+	for _, f := range h.Node.FeaturesOf() {
+		b = append(append(b, '&'), f...)
+	}
+	return string(b)
 }
 
 // All is the room of the node without jobs. The caller must not change it.

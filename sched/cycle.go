@@ -23,9 +23,15 @@ type cycle struct {
 	lines        []line // by place in view.Nodes
 	licenses     line   // devices stand for licences, by place in view.Licenses
 	reserved     [][]*partition.Reservation
+	setAside     []int // nodes of reservations, ascending
+	roomyNodes   []int // working memory of reasons
 	busy         []*bitset.Set
 	held         [][]*bitset.Set
 	trials       map[trialKey]*trial
+	wheres       map[whereKey]*where
+	group        []int32 // of each node: its likeness
+	groupCount   int
+	grid         *grid // nil for a small cluster
 	placer       partition.Placer
 	cands        []partition.Candidate
 	earliest     []job.Time // working memory of the search
@@ -47,13 +53,17 @@ func newCycle(v *View, now job.Time, b Budget) *cycle {
 	c := &cycle{
 		view: v, now: now, budget: b, plan: &Plan{},
 		lines: make([]line, len(v.Nodes)), busy: make([]*bitset.Set, len(v.Nodes)), held: make([][]*bitset.Set, len(v.Nodes)),
-		trials: map[trialKey]*trial{}, partCores: map[partNode]int{},
+		trials: map[trialKey]*trial{}, wheres: map[whereKey]*where{}, partCores: map[partNode]int{},
 	}
 	for i := range v.Nodes {
 		c.lines[i] = c.lineOf(&v.Nodes[i])
 	}
 	c.licenseLine()
 	c.reservations()
+	c.groups()
+	if len(v.Nodes) >= c.gridNodes() {
+		c.makeGrid()
+	}
 	if v.Limits != nil {
 		c.ledger = v.Limits.Begin(now)
 	}
@@ -69,7 +79,8 @@ func (c *cycle) end(until job.Time) job.Time {
 }
 
 func (c *cycle) lineOf(n *Node) line {
-	l := newLine(c.now, n.Host.All())
+	all := n.Host.All()
+	l := newLine(c.now, &all)
 	for i := range n.Holds {
 		h := &n.Holds[i]
 		l.change(c.now, c.end(h.Until), &h.Room, -1)
@@ -82,7 +93,7 @@ func (c *cycle) licenseLine() {
 	for i, l := range c.view.Licenses {
 		all.Devices[i] = int64(l.Total)
 	}
-	c.licenses = newLine(c.now, all)
+	c.licenses = newLine(c.now, &all)
 	for i := range c.view.LicenseHolds {
 		h := &c.view.LicenseHolds[i]
 		r := c.licenseRoom(h.Licenses)
@@ -123,7 +134,10 @@ func (c *cycle) reservations() {
 			}
 		}
 	}
-	for _, list := range c.reserved {
+	for i, list := range c.reserved {
+		if len(list) > 0 {
+			c.setAside = append(c.setAside, i)
+		}
 		slices.SortStableFunc(list, func(a, b *partition.Reservation) int {
 			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Name, b.Name))
 		})

@@ -15,14 +15,18 @@ const never = job.Time(math.MaxInt64)
 // the next one's, the last for ever.
 type line struct {
 	at   []job.Time
-	room []partition.Room
+	free []int64 // width numbers for each segment: cores, MB, then each kind of device
 }
 
 // newLine starts a line at now with the room that is there without any hold.
-func newLine(now job.Time, all partition.Room) line {
-	all.Devices = slices.Clone(all.Devices)
-	return line{at: []job.Time{now}, room: []partition.Room{all}}
+func newLine(now job.Time, all *partition.Room) line {
+	l := line{at: []job.Time{now}, free: make([]int64, 0, 4*(2+len(all.Devices)))}
+	l.free = append(append(l.free, int64(all.Cores), all.MemoryMB), all.Devices...)
+	return l
 }
+
+// width is how many numbers a segment has.
+func (l *line) width() int { return len(l.free) / len(l.at) }
 
 // segment is the place of the segment that t lies in.
 func (l *line) segment(t job.Time) int {
@@ -42,37 +46,46 @@ func (l *line) split(t job.Time) int {
 	if found || i == 0 {
 		return i
 	}
-	room := l.room[i-1]
-	room.Devices = slices.Clone(room.Devices)
+	w := l.width()
+	n := len(l.free)
+	l.free = slices.Grow(l.free, w)[:n+w]
+	copy(l.free[i*w:], l.free[(i-1)*w:n])
 	l.at = slices.Insert(l.at, i, t)
-	l.room = slices.Insert(l.room, i, room)
 	return i
 }
 
 // change adds r (sign 1) to what is free from one time to another, or takes it
 // off (sign -1).
 func (l *line) change(from, to job.Time, r *partition.Room, sign int) {
+	w := l.width()
 	i := l.split(from)
 	for end := l.split(to); i < end; i++ {
-		s := &l.room[i]
-		s.Cores += sign * r.Cores
-		s.MemoryMB += int64(sign) * r.MemoryMB
+		s := l.free[i*w : (i+1)*w]
+		s[0] += int64(sign * r.Cores)
+		s[1] += int64(sign) * r.MemoryMB
 		for k, n := range r.Devices {
-			s.Devices[k] += int64(sign) * n
+			s[2+k] += int64(sign) * n
 		}
 	}
 }
 
+// room sets out to what is free in a segment.
+func (l *line) room(i int, out *partition.Room) {
+	w := l.width()
+	s := l.free[i*w : (i+1)*w]
+	out.Cores, out.MemoryMB = int(s[0]), s[1]
+	out.Devices = append(out.Devices[:0], s[2:]...)
+}
+
 // least sets out to what is free during the whole of a stretch of time.
 func (l *line) least(from, to job.Time, out *partition.Room) {
-	i := l.segment(from)
-	out.Cores, out.MemoryMB = l.room[i].Cores, l.room[i].MemoryMB
-	out.Devices = append(out.Devices[:0], l.room[i].Devices...)
+	i, w := l.segment(from), l.width()
+	l.room(i, out)
 	for i++; i < len(l.at) && l.at[i] < to; i++ {
-		s := &l.room[i]
-		out.Cores = min(out.Cores, s.Cores)
-		out.MemoryMB = min(out.MemoryMB, s.MemoryMB)
-		for k, n := range s.Devices {
+		s := l.free[i*w : (i+1)*w]
+		out.Cores = min(out.Cores, int(s[0]))
+		out.MemoryMB = min(out.MemoryMB, s[1])
+		for k, n := range s[2:] {
 			out.Devices[k] = min(out.Devices[k], n)
 		}
 	}
@@ -89,13 +102,15 @@ func (l *line) after(t job.Time) job.Time {
 // first is the earliest start, not before t, of a stretch of time of which each
 // segment passes fit, or never.
 func (l *line) first(t, length job.Time, fit func(*partition.Room) bool) (job.Time, int) {
+	var room partition.Room
 	start, looks := t, 0
 	for i := l.segment(t); i < len(l.at); i++ {
 		if l.at[i] >= plus(start, length) {
 			break
 		}
 		looks++
-		if !fit(&l.room[i]) {
+		l.room(i, &room)
+		if !fit(&room) {
 			if start = never; i+1 == len(l.at) {
 				return never, looks
 			}

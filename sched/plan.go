@@ -252,8 +252,8 @@ func (c *cycle) wait(j *job.Job, t *trial, why Why, s *several) Verdict {
 	if why.Reason != job.ReasonNone {
 		return Verdict{Reasons: []Why{why}}
 	}
-	v := Verdict{Reasons: c.why(t)}
 	first := c.plannedStarts(j, t)
+	v := Verdict{Reasons: c.why(t, first != nil)}
 	if s != nil && s.planned != nil { // kept in another partition, and released by lookAlone
 		if first == nil || s.planned.start <= first.start {
 			c.take(s.planned, -1)

@@ -14,6 +14,9 @@ type Budget struct {
 	// Planned is the most planned starts that waiting jobs get; 0 is
 	// DefaultPlanned, below 0 is none.
 	Planned int
+	// GridNodes is the number of nodes from which on the search works on a coarse
+	// picture of the nodes first; 0 is DefaultGridNodes.
+	GridNodes int
 }
 
 // Plan is what one cycle came to.

@@ -80,12 +80,12 @@ func (c *cycle) licensesAt(t *trial, from, to job.Time) ([]job.License, bool) {
 // soonest finds the earliest placement of a job of the trial, not before t.after.
 // It is false when there is none within the steps allowed.
 func (c *cycle) soonest(t *trial) (spot, bool) {
-	least := max(1, t.need.MinNodes)
-	if len(t.need.Counts) > 0 {
-		least = int(t.need.Counts[0])
-	}
-	if len(t.nodes) < least || t.hopeless != nil {
+	least := t.least
+	if len(t.nodes) < least || len(t.absent) > 0 || t.hopeless != nil {
 		return spot{}, false
+	}
+	if t.rows != nil {
+		return c.sweep(t)
 	}
 	c.earliest = c.earliest[:0]
 	for range t.nodes {
@@ -194,6 +194,13 @@ func (c *cycle) take(s *spot, sign int) {
 	for i := range s.placed {
 		p := &s.placed[i]
 		c.lines[p.At].change(s.start, s.end, &p.Room, sign)
+		switch {
+		case c.grid == nil:
+		case sign < 0:
+			c.grid.lower(c, p.At, s.start, s.end, &p.Room)
+		default:
+			c.grid.redraw(c, p.At, s.start, s.end)
+		}
 	}
 	if len(s.licenses) > 0 {
 		r := c.licenseRoom(s.licenses)

@@ -32,8 +32,9 @@ func (c *cycle) lookTogether(w *Waiting) (Verdict, bool) {
 		}
 		return Verdict{}, true
 	}
-	v := Verdict{Reasons: c.why(trials[stuck])}
+	v := Verdict{}
 	c.planAll(trials, &v)
+	v.Reasons = c.why(trials[stuck], v.Planned != 0)
 	return v, false
 }
 

@@ -17,22 +17,22 @@ type trialKey struct {
 // trial is what a cycle has found out about a class in a partition. It holds for
 // all jobs of the class, since a cycle only ever takes away.
 type trial struct {
+	*where
 	class    *Class
 	part     *Partition
 	resv     *partition.Reservation
 	need     *partition.Need
 	limit    job.Minutes
-	nodes    []int // usable nodes, in order of preference
-	required []bool
-	missing  []int    // nodes that suit but may not get work now
-	absent   []string // names of --nodelist that are not usable
+	rows     []int    // rows of the grid that a node must be in
+	least    int      // fewest nodes
+	plain    bool     // the first nodes that suffice are the answer
 	after    job.Time // no job of the class can start before
 	failed   bool     // one could not start now
-	whyFirst []Why    // verdict of the first that waits
-	whyNext  []Why    // verdict of those behind it
+	whyNext  []Why    // verdict of those that wait
 	hopeless []Why    // it could not start on all usable nodes if they were empty
 	judged   bool     // hopeless is worked out
 	room     partition.Room
+	cost     partition.Take
 }
 
 // length is how long a job of the trial holds its nodes when started at t.
@@ -56,7 +56,13 @@ func (c *cycle) trialOf(cl *Class, part int, resv *partition.Reservation) *trial
 	if resv != nil {
 		t.after = max(t.after, resv.Start)
 	}
-	c.usable(t)
+	t.where = c.whereOf(cl, part, resv).able(c, t.need)
+	t.failed = len(t.absent) > 0
+	t.least = max(1, t.need.MinNodes)
+	if len(t.need.Counts) > 0 {
+		t.least = int(t.need.Counts[0])
+	}
+	c.onGrid(t)
 	c.trials[key] = t
 	return t
 }
@@ -72,74 +78,12 @@ func capNodes(n *partition.Need, p *Partition) int {
 	return max(n.MinNodes, min(n.MaxNodes, int(p.MaxNodes)))
 }
 
-// usable sorts the partition's nodes into those that the class may use.
-func (c *cycle) usable(t *trial) {
-	r := t.class.Request
-	seen := 0
-	for _, i := range t.part.Nodes {
-		h := c.view.Nodes[i].Host
-		if slices.Contains(r.Place.Exclude, h.Node.Name) || !partition.Suits(r, h) || t.class.Features == nil ||
-			!meetsAny(t.class.Features, h.Node.FeaturesOf()) {
-			continue
-		}
-		if t.resv != nil && !slices.Contains(t.resv.Nodes, h.Node.ID) {
-			continue
-		}
-		wanted := len(r.Place.Nodes) > 0 && slices.Contains(r.Place.Nodes, h.Node.Name)
-		if !h.Node.Available() {
-			t.missing = append(t.missing, i)
-			if wanted {
-				t.absent = append(t.absent, h.Node.Name)
-				seen++
-			}
-			continue
-		}
-		if wanted {
-			seen++
-		}
-		t.nodes = append(t.nodes, i)
-		t.required = append(t.required, wanted)
-	}
-	if seen < len(r.Place.Nodes) {
-		for _, name := range r.Place.Nodes {
-			if !c.has(t, name) && !slices.Contains(t.absent, name) {
-				t.absent = append(t.absent, name)
-			}
-		}
-	}
-	t.failed = len(t.absent) > 0
-	if r.Place.Prefer != "" && t.class.Prefer != nil {
-		c.preferred(t)
-	}
-}
-
-// preferred puts the nodes that --prefer names first; the order among them, and
-// among the others, stays.
-func (c *cycle) preferred(t *trial) {
-	var nodes []int
-	var required []bool
-	for _, first := range []bool{true, false} {
-		for k, i := range t.nodes {
-			if meetsAny(t.class.Prefer, c.view.Nodes[i].Host.Node.FeaturesOf()) == first {
-				nodes, required = append(nodes, i), append(required, t.required[k])
-			}
-		}
-	}
-	t.nodes, t.required = nodes, required
-}
-
-func (c *cycle) has(t *trial, name string) bool {
-	return slices.ContainsFunc(t.nodes, func(i int) bool { return c.view.Nodes[i].Host.Node.Name == name })
-}
-
-// meetsAny tells whether a node could be part of some placement.
-func meetsAny(f *partition.Features, has []string) bool {
-	return slices.ContainsFunc(f.Any, func(e partition.Expr) bool { return e.Matches(has) })
-}
-
 // place tries to place a job of the trial over a stretch of time.
 func (c *cycle) place(t *trial, from, to job.Time, ignoreResv bool) ([]partition.Placed, bool) {
 	c.cands = c.cands[:0]
+	if t.rows != nil && !ignoreResv {
+		return c.placeByGrid(t, from, to)
+	}
 	c.plan.Steps += len(t.nodes)
 	for k, i := range t.nodes {
 		if !ignoreResv && c.blocked(i, from, to, t.resv) != nil {
@@ -148,11 +92,7 @@ func (c *cycle) place(t *trial, from, to job.Time, ignoreResv bool) ([]partition
 			}
 			continue
 		}
-		c.addCandidate(i, t.required[k], from, to)
-		if most := int(t.part.MaxCPUsNode); most > 0 {
-			x := &c.cands[len(c.cands)-1]
-			x.Free.Cores = min(x.Free.Cores, max(0, most/x.Host.Threads-c.coresOf(i, t.part.Name)))
-		}
+		c.addCandidate(t, i, t.required[k], from, to)
 	}
 	return c.choose(t)
 }
@@ -169,9 +109,9 @@ func (c *cycle) coresOf(node int, part string) int {
 	return sum
 }
 
-// addCandidate appends a node with what is free there; it reuses the memory of
-// the candidates before.
-func (c *cycle) addCandidate(node int, required bool, from, to job.Time) {
+// addCandidate appends a node with what is free there for the partition; it reuses
+// the memory of the candidates before.
+func (c *cycle) addCandidate(t *trial, node int, required bool, from, to job.Time) *partition.Candidate {
 	n := len(c.cands)
 	if n < cap(c.cands) {
 		c.cands = c.cands[:n+1]
@@ -181,6 +121,10 @@ func (c *cycle) addCandidate(node int, required bool, from, to job.Time) {
 	x := &c.cands[n]
 	x.Host, x.Index, x.Required = c.view.Nodes[node].Host, node, required
 	c.lines[node].least(from, to, &x.Free)
+	if most := int(t.part.MaxCPUsNode); most > 0 {
+		x.Free.Cores = min(x.Free.Cores, max(0, most/x.Host.Threads-c.coresOf(node, t.part.Name)))
+	}
+	return x
 }
 
 // choose places on the candidates, with the class's features. Placed.At is a

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"muster/job"
@@ -9,18 +10,19 @@ import (
 )
 
 // why says what keeps a job of the trial from starting now. The first of a class
-// works it out, for all of them.
-func (c *cycle) why(t *trial) []Why {
+// works it out, for all of them. A job with a planned start is not hopeless.
+func (c *cycle) why(t *trial, planned bool) []Why {
 	if t.whyNext != nil {
 		return t.whyNext
 	}
-	if whys := c.never(t); whys != nil {
-		t.whyNext = whys
-		return whys
+	if !planned {
+		t.whyNext = c.never(t)
 	}
-	if whys := c.outside(t); whys != nil {
-		t.whyNext = whys
-		return whys
+	if t.whyNext == nil {
+		t.whyNext = c.outside(t)
+	}
+	if t.whyNext != nil {
+		return t.whyNext
 	}
 	lack := Why{job.ReasonResources, c.lack(t)}
 	t.whyNext = []Why{{job.ReasonPriority, "jobs ahead of it wait for the same nodes"}, lack}
@@ -63,6 +65,15 @@ func (c *cycle) never(t *trial) []Why {
 
 // fitsEmpty tries the request on nodes without jobs.
 func (c *cycle) fitsEmpty(t *trial, nodes []int) bool {
+	if t.plain && t.need.Tasks == 0 && !t.named { // kinds of nodes suffice
+		fit := 0
+		for k := range t.kinds {
+			fit += t.kinds[k].count // all of them can take a part: see able
+		}
+		if fit >= t.least {
+			return true
+		}
+	}
 	cands := make([]partition.Candidate, 0, len(nodes))
 	for k, i := range nodes {
 		h := c.view.Nodes[i].Host
@@ -96,10 +107,7 @@ func (c *cycle) outside(t *trial) []Why {
 	if _, ok := c.licensesAt(t, c.now, end); !ok {
 		return []Why{{job.ReasonLicenses, "licences are in use: " + t.class.Request.Licenses}}
 	}
-	if c.reserved == nil {
-		return nil
-	}
-	if _, ok := c.at(t, c.now, t.limit, true); !ok {
+	if c.reserved == nil || !c.onlyReserved(t, end) {
 		return nil
 	}
 	for _, i := range t.nodes {
@@ -115,12 +123,40 @@ func (c *cycle) outside(t *trial) []Why {
 	return nil
 }
 
+// onlyReserved tells whether a job could start now if there were no reservations
+// of others.
+func (c *cycle) onlyReserved(t *trial, end job.Time) bool {
+	if t.rows != nil && len(t.class.Features.Groups) == 0 && len(t.class.Features.Any) == 1 {
+		// Most often none of the nodes kept for others has room: then the rest need
+		// not be looked at.
+		c.cands = c.cands[:0]
+		any := slices.ContainsFunc(c.setAside, func(i int) bool {
+			if t.bits[i/64]&(1<<(i%64)) == 0 || c.blocked(i, c.now, end, t.resv) == nil {
+				return false
+			}
+			x := c.addCandidate(t, i, false, c.now, end)
+			fit := t.need.Capacity(x.Host, &x.Free, leastTasks(t.need), &t.cost)
+			c.cands = c.cands[:0]
+			return fit > 0
+		})
+		if !any {
+			return false
+		}
+	}
+	_, ok := c.at(t, c.now, t.limit, true)
+	return ok
+}
+
 // lack says what is asked and what is free.
 func (c *cycle) lack(t *trial) string {
 	var cost partition.Take
 	free, cpus := 0, 0
 	end := endOf(c.now, t.limit)
-	for _, i := range t.nodes {
+	nodes := t.nodes
+	if t.rows != nil {
+		nodes = c.roomy(t, end)
+	}
+	for _, i := range nodes {
 		h := c.view.Nodes[i].Host
 		c.lines[i].least(c.now, end, &t.room)
 		cpus += t.room.Cores * h.Threads
@@ -137,6 +173,18 @@ func (c *cycle) lack(t *trial) string {
 			count(n.Tasks, "task"), count(n.CPUsPerTask, "CPU"), free, cpus)
 	}
 	return fmt.Sprintf("needs %s with room for %s; %d are free", count(n.MinNodes, "node"), count(max(1, n.PerNode)*n.CPUsPerTask, "CPU"), free)
+}
+
+// roomy lists the nodes that the grid does not rule out for a job that starts now.
+func (c *cycle) roomy(t *trial, end job.Time) []int {
+	c.roomyNodes = c.roomyNodes[:0]
+	first, last := c.grid.from(c.now), c.grid.until(end)
+	for word := t.low; word <= t.high; word++ {
+		for set := c.grid.pick(word, t.bits[word], t.rows, first, last); set != 0; {
+			c.roomyNodes = append(c.roomyNodes, word*64+lowest(&set))
+		}
+	}
+	return c.roomyNodes
 }
 
 func count(n int, word string) string {
