@@ -378,18 +378,21 @@ func (g *grid) redraw(c *cycle, node int, from, to job.Time) {
 }
 
 // pick lists the nodes of a word that are in all of some rows during columns
-// [first, end).
-func (g *grid) pick(word int, set uint64, rows []int, first, end int) uint64 {
+// [first, end). A window that begins at first or later, but before next, has no
+// other nodes of the word.
+func (g *grid) pick(word int, set uint64, rows []int, first, end int) (in uint64, next int) {
+	next = len(g.start)
 	for _, row := range rows {
-		s := g.row(word, row)
-		for col := first; col < end && set != 0; col++ {
-			set &= s[col]
-		}
-		if set == 0 {
-			return 0
+		s := g.row(word, row)[:end]
+		for col := end - 1; col >= first; col-- {
+			if left := set & s[col]; left != set {
+				if set, next = left, min(next, col+1); set == 0 {
+					return 0, next
+				}
+			}
 		}
 	}
-	return set
+	return set, next
 }
 
 // lowest takes the lowest member out of a set.

@@ -80,7 +80,7 @@ func (c *cycle) placeByGrid(t *trial, from, to job.Time) ([]partition.Placed, bo
 			continue
 		}
 		c.plan.Steps++
-		for set := c.grid.pick(word, t.bits[word], t.rows, first, end); set != 0; {
+		for set, _ := c.grid.pick(word, t.bits[word], t.rows, first, end); set != 0; {
 			got, whole := c.offer(t, word*64+lowest(&set), from, to)
 			if tasks += got; got > 0 && t.plain && c.suffices(t, tasks, whole) {
 				return c.choose(t)
@@ -128,18 +128,21 @@ func (c *cycle) sweep(t *trial) (spot, bool) {
 	g := c.grid
 	length := t.length(0)
 	checked := g.from(t.after) // columns from the start up to here have enough nodes
-	for col := checked; col < len(g.start); col++ {
+	c.empty = append(c.empty[:0], make([]int, len(t.bits))...)
+	for col := checked; col < len(g.start); {
 		if col, checked = c.enough(t, col, checked, length); col == len(g.start) || c.spent() {
 			break
 		}
 		start := g.start[col]
-		if !c.mayFit(t, col, g.until(plus(start, length))) {
+		if next := c.mayFit(t, col, g.until(plus(start, length))); next > col {
+			col = next
 			continue
 		}
 		if s, ok := c.at(t, start, t.limit, false); ok {
 			t.after = start
 			return s, true
 		}
+		col++
 	}
 	return spot{}, false
 }
@@ -172,17 +175,27 @@ func (c *cycle) enough(t *trial, col, checked int, length job.Time) (at, upTo in
 	return len(g.start), len(g.start)
 }
 
-// mayFit tells whether the grid leaves enough nodes for a window of columns.
-func (c *cycle) mayFit(t *trial, first, end int) bool {
-	nodes := 0
+// mayFit tells whether the grid leaves enough nodes for a window of columns: then
+// it is first, else the next column with which a window may begin.
+func (c *cycle) mayFit(t *trial, first, end int) int {
+	nodes, next := 0, len(c.grid.start)
 	for word := t.low; word <= t.high; word++ {
 		if t.bits[word] == 0 {
 			continue
 		}
-		c.plan.Steps++
-		if nodes += bits.OnesCount64(c.grid.pick(word, t.bits[word], t.rows, first, end)); nodes >= t.least {
-			return true
+		if c.empty[word] > first {
+			next = min(next, c.empty[word])
+			continue
 		}
+		c.plan.Steps++
+		set, change := c.grid.pick(word, t.bits[word], t.rows, first, end)
+		if set == 0 {
+			c.empty[word] = change
+		}
+		if nodes += bits.OnesCount64(set); nodes >= t.least {
+			return first
+		}
+		next = min(next, change)
 	}
-	return false
+	return max(next, first+1)
 }
