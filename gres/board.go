@@ -9,7 +9,7 @@ type Board struct {
 	mix   *Mix
 	asks  []Ask
 	rooms []Room
-	frag  []int64
+	loss  []int64
 	best  []option // by room, then kind of request
 }
 
@@ -20,19 +20,19 @@ type option struct {
 	score       int64
 }
 
-// scoreStep is how much expected fragmentation, in thousandths of a device, makes
+// scoreStep is how much loss, in thousandths of a device, makes
 // a difference: below it the first room wins, so that rooms fill one by one.
 const scoreStep = 40
 
 // NewBoard makes a board over rooms, which it copies; asks are the kinds of
 // requests, with weights for how often each comes.
 func NewBoard(asks []Ask, rooms []Room) *Board {
-	b := &Board{mix: NewMix(asks), asks: asks, rooms: make([]Room, len(rooms)),
-		frag: make([]int64, len(rooms)), best: make([]option, len(rooms)*len(asks))}
+	b := &Board{mix: NewMix(asks, rooms), asks: asks, rooms: make([]Room, len(rooms)),
+		loss: make([]int64, len(rooms)), best: make([]option, len(rooms)*len(asks))}
 	for i := range rooms {
 		b.rooms[i] = rooms[i]
 		b.rooms[i].Free = append([]int32(nil), rooms[i].Free...)
-		b.frag[i] = b.mix.Frag(&b.rooms[i])
+		b.loss[i] = b.mix.Loss(&b.rooms[i])
 	}
 	return b
 }
@@ -67,7 +67,7 @@ func (b *Board) Give(room, ask int, devices []int) { b.change(room, ask, devices
 // thousandths of a device.
 func (b *Board) Frag() (frag, free int64) {
 	for i := range b.rooms {
-		frag += b.frag[i]
+		frag += b.mix.Frag(&b.rooms[i])
 		free += b.rooms[i].free()
 	}
 	return frag, free
@@ -76,7 +76,7 @@ func (b *Board) Frag() (frag, free int64) {
 func (b *Board) change(room, ask int, devices []int, sign int64) {
 	r, a := &b.rooms[room], &b.asks[ask]
 	r.take(a, devices, sign)
-	b.frag[room] = b.mix.Frag(r)
+	b.loss[room] = b.mix.Loss(r)
 	clear(b.best[room*len(b.asks) : (room+1)*len(b.asks)])
 }
 
@@ -97,7 +97,7 @@ func (b *Board) judge(room int, a *Ask) option {
 	}
 	try := func(devices []int) {
 		r.take(a, devices, 1)
-		gain := b.frag[room] - b.mix.Frag(r)
+		gain := b.loss[room] - b.mix.Loss(r)
 		r.take(a, devices, -1)
 		if score := floorDiv(gain, scoreStep); !o.fits || score > o.score {
 			o.fits, o.score = true, score
@@ -112,7 +112,7 @@ func (b *Board) judge(room int, a *Ask) option {
 	}
 	one := make([]int, 1)
 	for i, f := range r.Free {
-		if int(f) >= a.Share {
+		if int(f) >= a.Share && !slices.Contains(r.Free[:i], f) {
 			one[0] = i
 			try(one)
 		}

@@ -30,7 +30,7 @@ func TestRoomFits(t *testing.T) {
 }
 
 func TestFragIsWhatTheMixCannotUse(t *testing.T) {
-	m := NewMix([]Ask{{CPUs: 4, Count: 1, Share: Whole, Weight: 1}, {CPUs: 1, Count: 1, Share: 300, Weight: 3}})
+	m := NewMix([]Ask{{CPUs: 4, Count: 1, Share: Whole, Weight: 1}, {CPUs: 1, Count: 1, Share: 300, Weight: 3}}, nil)
 	cases := []struct {
 		name string
 		room Room
@@ -93,8 +93,8 @@ func TestBoardKeepsCount(t *testing.T) {
 					t.Fatalf("device %d of room %d has %d free", d, i, f)
 				}
 			}
-			if b.frag[i] != b.mix.Frag(r) {
-				t.Fatalf("fragmentation of room %d is stale", i)
+			if b.loss[i] != b.mix.Loss(r) {
+				t.Fatalf("loss of room %d is stale", i)
 			}
 		}
 		for _, p := range placed {

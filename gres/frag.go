@@ -1,7 +1,5 @@
 package gres
 
-import "slices"
-
 // Whole is all of one device, in the thousandths in which shares are counted.
 const Whole = 1000
 
@@ -49,58 +47,4 @@ func (r *Room) free() int64 {
 		n += int64(f)
 	}
 	return n
-}
-
-// Mix is what is asked for, by how often. The kinds of request that together are
-// 95 of 100 requests count.
-type Mix struct {
-	asks   []Ask
-	weight int64
-}
-
-// NewMix makes a mix of the kinds whose weight is above 0.
-func NewMix(asks []Ask) *Mix {
-	m := &Mix{}
-	var all int64
-	for _, a := range asks {
-		if a.Weight > 0 {
-			m.asks = append(m.asks, a)
-			all += a.Weight
-		}
-	}
-	slices.SortStableFunc(m.asks, func(x, y Ask) int { return int(min(1, max(-1, y.Weight-x.Weight))) })
-	for i := range m.asks {
-		m.weight += m.asks[i].Weight
-		if m.weight*100 >= all*95 {
-			m.asks = m.asks[:i+1]
-			break
-		}
-	}
-	return m
-}
-
-// Frag is how much of the devices free in a room the next request is expected
-// not to be able to use, in thousandths of a device: all of it when it cannot run
-// there, else what is free on devices that have too little for it. (Weng et al.,
-// "Beware of Fragmentation", USENIX ATC 2023.) Divided by what is free it is the
-// measure of fragmentation, between 0 and 1.
-func (m *Mix) Frag(r *Room) int64 {
-	if m.weight == 0 {
-		return 0
-	}
-	free := r.free()
-	var sum int64
-	for i := range m.asks {
-		a := &m.asks[i]
-		if a.Count == 0 || !r.Fits(a) {
-			sum += a.Weight * free
-			continue
-		}
-		for _, f := range r.Free {
-			if int(f) < a.Share {
-				sum += a.Weight * int64(f)
-			}
-		}
-	}
-	return sum / m.weight
 }
