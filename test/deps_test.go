@@ -25,7 +25,7 @@ func house() []rule {
 	const controller = "state sched sched/... accounting accounting/... partition job gres conf api api/..."
 	return []rule{
 		{"cmd/slurm", "api api/slurm/... job", "the commands start in 2 ms: flags in, frames out, no daemon code"},
-		{"cmd/muster", "cmd/muster/... api api/... job partition conf sched/sim", "the admin tool starts daemons as programs; it is none"},
+		{"cmd/muster", "cmd/muster/... api api/... job partition conf sched/sim sched/sim/...", "the admin tool starts daemons as programs; it is none"},
 		{"cmd/musterd", "ctld ctld/... noded noded/... api api/... conf job", "the main of the daemons puts their parts together"},
 		{"cmd/muster-shepherd", "noded/shepherd", "the shepherd outlives the node daemon and stays tiny"},
 		{"ctld", "ctld/... " + controller, "a controller knows everything but what is only of nodes"},
@@ -39,6 +39,7 @@ func house() []rule {
 		{"noded/shepherd", "", "standard library, golang.org/x/sys and leaf tools"},
 		{"sched", "job gres partition accounting", "the planner is a pure function of its view"},
 		{"sched/feed", "sched state job gres partition accounting", "feed turns roots of state into the planner's view"},
+		{"sched/sim", "sched/sim/... sched sched/feed state job gres partition accounting", "the simulator runs state and planner in virtual time, without daemons"},
 		{"state", "job gres partition accounting", "the replicated machine knows no daemon, network or storage"},
 		{"accounting", "job partition", "who may use what does not depend on raft or daemons"},
 		{"accounting/ledger", "accounting job", "finished jobs on disk"},
@@ -70,6 +71,7 @@ func outsiders() map[string]string {
 		"golang.org/x/sys":                    "noded/... internal/... cmd/muster/... cmd/musterd ctld test/vm/init",
 		"github.com/prometheus/client_golang": "ctld/...",
 		"github.com/tidwall/btree":            "state sched sched/feed internal/...",
+		"github.com/klauspost/compress":       "sched/sim/trace",
 		"golang.org/x/tools":                  "test",
 	}
 }
