@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+
+	"muster/ctld/store/wal"
 )
 
 const (
@@ -58,23 +60,26 @@ func (s *Store) openRaft() error {
 	if err != nil {
 		return fmt.Errorf("raft log %s: %w", path, err)
 	}
+	if s.log, err = wal.Open(s.cfg.Dir, s.bolt); err != nil {
+		return errors.Join(err, s.bolt.Close())
+	}
 	snaps, err := raft.NewFileSnapshotStoreWithLogger(s.cfg.Dir, keptSnapshots, log)
 	if err != nil {
-		return errors.Join(fmt.Errorf("snapshots in %s: %w", s.cfg.Dir, err), s.bolt.Close())
+		return errors.Join(fmt.Errorf("snapshots in %s: %w", s.cfg.Dir, err), s.log.Close(), s.bolt.Close())
 	}
 	s.trans = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: s.cfg.Stream, MaxPool: 3, Timeout: transportTimeout, Logger: log,
 		ServerAddressProvider: addresses(s.cfg.Voters), MsgpackUseNewTimeFormat: true,
 	})
 	if err := s.startRaft(snaps, log); err != nil {
-		return errors.Join(err, s.trans.Close(), s.bolt.Close())
+		return errors.Join(err, s.trans.Close(), s.log.Close(), s.bolt.Close())
 	}
 	return nil
 }
 
 func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 	c := s.raftConfig(log)
-	known, err := raft.HasExistingState(s.bolt, s.bolt, snaps)
+	known, err := raft.HasExistingState(s.log, s.bolt, snaps)
 	if err != nil {
 		return fmt.Errorf("raft log in %s: %w", s.cfg.Dir, err)
 	}
@@ -86,11 +91,11 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 		for _, v := range s.cfg.Voters {
 			voters.Servers = append(voters.Servers, raft.Server{ID: raft.ServerID(v.Name), Address: raft.ServerAddress(v.Address)})
 		}
-		if err := raft.BootstrapCluster(c, s.bolt, s.bolt, snaps, s.newcomer, voters); err != nil {
+		if err := raft.BootstrapCluster(c, s.log, s.bolt, snaps, s.newcomer, voters); err != nil {
 			return fmt.Errorf("first start of controller %s: %w", s.cfg.Name, err)
 		}
 	}
-	cached, err := raft.NewLogCache(cachedEntries, s.bolt)
+	cached, err := raft.NewLogCache(cachedEntries, s.log)
 	if err != nil {
 		return fmt.Errorf("raft log in %s: %w", s.cfg.Dir, err)
 	}

@@ -17,6 +17,7 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"muster/api"
+	"muster/ctld/store/wal"
 	"muster/internal/clock"
 	"muster/internal/coalesce"
 	"muster/job"
@@ -93,7 +94,8 @@ func (t Timing) withDefaults() Timing {
 type Store struct {
 	cfg      Config
 	raft     *raft.Raft
-	bolt     *boltdb.BoltStore
+	bolt     *boltdb.BoltStore // terms and votes, and the log behind log
+	log      *wal.Log
 	trans    *raft.NetworkTransport
 	newcomer *newcomer // trans, as raft sees it
 	fsm      *fsm
@@ -160,7 +162,7 @@ func (s *Store) Close() error {
 	err := s.raft.Shutdown().Error()
 	close(s.down)
 	s.tasks.Wait()
-	return errors.Join(err, s.trans.Close(), s.bolt.Close(), s.blobs.close())
+	return errors.Join(err, s.trans.Close(), s.log.Close(), s.bolt.Close(), s.blobs.close())
 }
 
 // Failed is closed when the replica cannot go on; Err says why.
