@@ -194,6 +194,15 @@ func (j *Job) Code(c *wire.Coder) {
 	c.Uint64(23, &j.SLUID)
 	wire.Uint(c, 24, &j.LaunchFails)
 	c.Bool(25, &j.FixedPriority)
+	wire.Slice(c, 26, &j.Delays)
+}
+
+// Code implements wire.Message.
+func (d *Delay) Code(c *wire.Coder) {
+	wire.Int(c, 1, &d.At)
+	wire.Int(c, 2, &d.From)
+	wire.Int(c, 3, &d.To)
+	c.String(4, &d.Cause)
 }
 
 // Code implements wire.Message.

@@ -37,8 +37,17 @@ type Job struct {
 	SLUID    uint64 // orders all jobs by submission for ever, requeues included
 	// LaunchFails counts attempts in a row that could not be launched.
 	LaunchFails uint8
+	// Delays are the last times at which its promised start moved later, and why.
+	Delays []Delay
 	// FixedPriority: somebody set the priority; it is not worked out anew.
 	FixedPriority bool
+}
+
+// Delay is one move of a promised start to a later time. To is 0 if there was no
+// new one at first.
+type Delay struct {
+	At, From, To Time
+	Cause        string // for people: what outside the planner made it so
 }
 
 // Array is a job's place in its array.

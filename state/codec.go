@@ -199,18 +199,6 @@ func (o *OutboxDone) Code(c *wire.Coder) {
 }
 
 // Code implements wire.Message.
-func (p *Promise) Code(c *wire.Coder) {
-	wire.Slice(c, 1, &p.List)
-}
-
-// Code implements wire.Message.
-func (p *Planned) Code(c *wire.Coder) {
-	wire.Uint(c, 1, &p.Job)
-	wire.Int(c, 2, &p.Start)
-	wire.Ints(c, 3, &p.Nodes)
-}
-
-// Code implements wire.Message.
 func (r *Reservation) Code(c *wire.Coder) {
 	c.Bool(1, &r.Delete)
 	c.Bool(2, &r.Create)

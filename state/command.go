@@ -247,16 +247,6 @@ type Purge struct{ Jobs []job.ID }
 // OutboxDone says that the voters have all finished records up to a number on disk.
 type OutboxDone struct{ Through uint64 }
 
-// Promise keeps the planned starts of the first jobs in order.
-type Promise struct{ List []Planned }
-
-// Planned is the promised start of a waiting job.
-type Planned struct {
-	Job   job.ID
-	Start job.Time
-	Nodes []job.NodeID
-}
-
 // Reservation creates, replaces or deletes a reservation.
 type Reservation struct {
 	Delete bool

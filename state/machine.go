@@ -25,18 +25,19 @@ const requestMemory = job.Time(15 * 60 * 1000)
 // owns them. Publishing copies the value and begins a new epoch: what was
 // published never changes after.
 type Machine struct {
-	root     atomic.Pointer[Root]
-	work     Root
-	epoch    paged.Epoch
-	sum      summer
-	by       Actor                 // who sent the command at hand
-	dirty    []job.ID              // jobs whose sum is still to be made
-	events   []job.ID              // jobs that started or ended in this command
-	fault    error                 // first illegal change that the command at hand tried
-	requests map[Hash]*sharedReq   // by sum
-	owners   map[Hash]*sharedOwner // by sum
-	answered map[RequestID]uint64  // number in the answer table
-	old, now []entry               // scratch
+	root       atomic.Pointer[Root]
+	work       Root
+	epoch      paged.Epoch
+	sum        summer
+	by         Actor                 // who sent the command at hand
+	dirty      []job.ID              // jobs whose sum is still to be made
+	events     []job.ID              // jobs that started or ended in this command
+	promisesOf paged.Epoch           // epoch in which the list of promises was made
+	fault      error                 // first illegal change that the command at hand tried
+	requests   map[Hash]*sharedReq   // by sum
+	owners     map[Hash]*sharedOwner // by sum
+	answered   map[RequestID]uint64  // number in the answer table
+	old, now   []entry               // scratch
 }
 
 // sharedReq and sharedOwner count the rows, in the job table or the outbox, that

@@ -158,16 +158,6 @@ func (m *Machine) purgeList(r *jobRow, most int) []*jobRow {
 	return list
 }
 
-func (m *Machine) promise(c *Promise) Result {
-	m.work.hash.sub(m.work.promiseSum)
-	m.work.promises, m.work.promiseSum = nil, Hash{}
-	if len(c.List) > 0 {
-		m.work.promises, m.work.promiseSum = c.List, m.sum.of(tablePromises, 0, c)
-	}
-	m.work.hash.add(m.work.promiseSum)
-	return Result{}
-}
-
 func (m *Machine) reprioritize(c *Reprioritize) Result {
 	res := Result{}
 	for _, p := range c.List {

@@ -149,11 +149,12 @@ func (s *restorer) record(table byte, b []byte) error {
 		w.reservations = append(w.reservations, row)
 		return nil
 	case tablePromises:
-		c := &Promise{}
-		if err := wire.Decode(b, c); err != nil {
+		row := &promiseRow{}
+		if err := wire.Decode(b, &row.Planned); err != nil {
 			return err
 		}
-		w.promises, w.promiseSum = c.List, s.sumOf(table, 0, b)
+		row.sum = s.sumOf(table, uint64(row.Job), b)
+		w.promises = append(w.promises, row)
 		return nil
 	case tableBook:
 		return s.readBook(b)

@@ -27,8 +27,7 @@ type Root struct {
 	partitions   []*partitionRow
 	reservations []*reservationRow // by name
 	licenses     []job.License     // in use, by name
-	promises     []Planned
-	promiseSum   Hash
+	promises     []*promiseRow // by job
 	jobs         paged.Table[jobRow]
 	nodes        paged.Table[nodeRow]
 	uses         paged.Table[NodeUse]
@@ -226,9 +225,6 @@ func (r *Root) LicenseUse(name string) uint32 {
 	}
 	return 0
 }
-
-// Promises are the planned starts that were committed last, in queue order.
-func (r *Root) Promises() []Planned { return r.promises }
 
 // Partition finds a partition by name.
 func (r *Root) Partition(name string) *partition.Partition {

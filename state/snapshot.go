@@ -102,8 +102,8 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 		s.record = wire.Encode(s.record, a)
 		s.end(tableAnswers)
 	}
-	if r.promises != nil {
-		s.put(tablePromises, &Promise{List: r.promises})
+	for _, p := range r.promises {
+		s.put(tablePromises, &p.Planned)
 	}
 	s.begin()
 	s.record = append(s.record, r.hash[:]...)

@@ -54,6 +54,9 @@ func (m *Machine) put(r *jobRow) bool {
 	m.refinish(before, &r.Job)
 	m.work.jobs.Set(m.epoch, uint64(r.ID), r)
 	ended := r.Terminal() && (before == nil || !before.Terminal())
+	if before != nil && before.State == job.Pending && r.State != job.Pending {
+		m.unpromise(r.ID)
+	}
 	started := r.State == job.Running && (before == nil || before.State == job.Pending)
 	if ended || started {
 		m.events = append(m.events, r.ID)
