@@ -26,10 +26,11 @@ type planner interface {
 // schedule plans whenever the state has changed, until ctx ends.
 func (l *lead) schedule(ctx context.Context) {
 	p := newPlanner()
+	promises := &promiser{}
 	for {
 		root := l.c.store.Root()
 		start := l.c.clock.Now()
-		changed := l.cycle(ctx, p, root)
+		changed, again := l.cycle(ctx, p, promises, root)
 		rest := l.c.clock.Now().Sub(start) * restShare
 		if changed {
 			continue
@@ -38,7 +39,7 @@ func (l *lead) schedule(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-l.c.store.Changed(root):
-		case <-l.c.clock.After(cycleEvery):
+		case <-l.c.clock.After(again):
 		}
 		select {
 		case <-ctx.Done():
@@ -48,19 +49,36 @@ func (l *lead) schedule(ctx context.Context) {
 	}
 }
 
-// cycle plans once and commits the starts. It tells whether there is more to do
-// at once: the plan was cut, or a start lost a race.
-func (l *lead) cycle(ctx context.Context, p planner, root *state.Root) bool {
+// cycle plans once and commits the starts and the promises. It tells whether there
+// is more to do at once (the plan was cut), and else after how long a cycle is due
+// though nothing changes.
+func (l *lead) cycle(ctx context.Context, p planner, promises *promiser, root *state.Root) (more bool, again time.Duration) {
 	start := l.c.clock.Now()
 	plan := p.plan(root, l.c.store.Now())
 	took := l.c.clock.Now().Sub(start)
 	list := commands(plan, root)
+	promised, wait := promises.commands(plan, root, start)
+	list = append(list, promised...)
 	l.publish(plan)
+	l.tellDelays(plan, promised)
 	l.c.stats.cycle(took, len(plan.Verdicts)+len(plan.Starts), len(plan.Starts))
 	if len(list) > 0 && !l.propose(ctx, "starts", list...) {
-		return false
+		return false, cycleEvery
 	}
-	return plan.Cut
+	if wait > 0 {
+		return plan.Cut, min(wait, cycleEvery)
+	}
+	return plan.Cut, cycleEvery
+}
+
+// tellDelays logs the promises that are broken, when that is committed.
+func (l *lead) tellDelays(plan *sched.Plan, promised []state.Command) {
+	if len(promised) == 0 {
+		return
+	}
+	for _, d := range plan.Delays {
+		l.c.log.Info("a promised start moves later", "job", d.Job, "from", d.From, "to", d.To, "cause", d.Cause)
+	}
 }
 
 // commands turns a plan into commands: preemptions first, since starts need

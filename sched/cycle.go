@@ -40,6 +40,8 @@ type cycle struct {
 	ledger       Ledger
 	partCores    map[partNode]int // cores that this plan's starts hold, by partition
 	planned      int
+	kept         *promises // nil: the view has none
+	given        map[job.ID]Promise
 	blockedParts []string // partitions in which a job waits for resources
 	byID         map[job.NodeID]int
 }
@@ -54,7 +56,7 @@ func newCycle(v *View, now job.Time, b Budget) *cycle {
 	c := &cycle{
 		view: v, now: now, budget: b, plan: &Plan{},
 		lines: make([]line, len(v.Nodes)), busy: make([]*bitset.Set, len(v.Nodes)), held: make([][]*bitset.Set, len(v.Nodes)),
-		trials: map[trialKey]*trial{}, wheres: map[whereKey]*where{}, partCores: map[partNode]int{},
+		trials: map[trialKey]*trial{}, wheres: map[whereKey]*where{}, partCores: map[partNode]int{}, given: map[job.ID]Promise{},
 	}
 	for i := range v.Nodes {
 		c.lines[i] = c.lineOf(&v.Nodes[i])
@@ -115,6 +117,18 @@ func (c *cycle) licenseRoom(list []job.License) partition.Room {
 	return r
 }
 
+// placeOf is the place of a node in the view.
+func (c *cycle) placeOf(id job.NodeID) (int, bool) {
+	if c.byID == nil {
+		c.byID = make(map[job.NodeID]int, len(c.view.Nodes))
+		for i := range c.view.Nodes {
+			c.byID[c.view.Nodes[i].Host.Node.ID] = i
+		}
+	}
+	i, ok := c.byID[id]
+	return i, ok
+}
+
 // reservations notes for each node the reservations that have not ended, by
 // ascending start.
 func (c *cycle) reservations() {
@@ -124,13 +138,9 @@ func (c *cycle) reservations() {
 		}
 		if c.reserved == nil {
 			c.reserved = make([][]*partition.Reservation, len(c.view.Nodes))
-			c.byID = make(map[job.NodeID]int, len(c.view.Nodes))
-			for i := range c.view.Nodes {
-				c.byID[c.view.Nodes[i].Host.Node.ID] = i
-			}
 		}
 		for _, id := range r.Nodes {
-			if i, ok := c.byID[id]; ok {
+			if i, ok := c.placeOf(id); ok {
 				c.reserved[i] = append(c.reserved[i], r)
 			}
 		}

@@ -28,6 +28,9 @@ func newLine(now job.Time, all *partition.Room) line {
 // width is how many numbers a segment has.
 func (l *line) width() int { return len(l.free) / len(l.at) }
 
+// clone copies a line with all its segments.
+func (l *line) clone() line { return line{at: slices.Clone(l.at), free: slices.Clone(l.free)} }
+
 // segment is the place of the segment that t lies in.
 func (l *line) segment(t job.Time) int {
 	i, found := slices.BinarySearch(l.at, t)

@@ -26,13 +26,16 @@ func (v *View) Plan(now job.Time, b Budget) *Plan {
 	}
 	c := newCycle(v, now, b)
 	c.plan.Verdicts = make([]Verdict, 0, len(v.Waiting))
-	for _, e := range c.order() {
+	order := c.order()
+	c.pinAll(order)
+	for _, e := range order {
 		if b.Starts > 0 && len(c.plan.Starts) >= b.Starts {
 			c.plan.Cut = true
 			break
 		}
 		c.look(e)
 	}
+	c.settlePromises()
 	return c.plan
 }
 
@@ -99,13 +102,14 @@ func (c *cycle) look(e entry) {
 	if e.state != nil && e.state.started {
 		return
 	}
+	p := c.unpinned(w.Job.ID, e.part)
 	var v Verdict
 	started := false
 	switch {
 	case len(w.Parts) > 0:
-		v, started = c.lookTogether(w)
+		v, started = c.lookTogether(w, p)
 	default:
-		v, started = c.lookAlone(w, e)
+		v, started = c.lookAlone(w, e, p)
 	}
 	v.Job, v.Ahead = w.Job.ID, e.at
 	if e.state == nil {
@@ -139,8 +143,9 @@ func (c *cycle) merge(s *several, v Verdict, started bool) {
 	}
 }
 
-// lookAlone judges a plain job or the rest of an array in one partition.
-func (c *cycle) lookAlone(w *Waiting, e entry) (Verdict, bool) {
+// lookAlone judges a plain job or the rest of an array in one partition. p is the
+// promise that it has, nil if none.
+func (c *cycle) lookAlone(w *Waiting, e entry, p *pin) (Verdict, bool) {
 	j := w.Job
 	if whys := c.rules(w, e.part); len(whys) > 0 {
 		return Verdict{Reasons: whys}, false
@@ -170,9 +175,8 @@ func (c *cycle) lookAlone(w *Waiting, e entry) (Verdict, bool) {
 		if n == tasks {
 			return Verdict{Reasons: throttled}, false
 		}
-		if why, ok := c.start(j, task, t); !ok {
-			v := c.wait(j, t, why, e.state)
-			return v, false
+		if why, ok := c.start(j, task, t, p); !ok {
+			return c.wait(waiter{j, task, t, p}, why, e.state), false
 		}
 		if !j.IsArrayRest() {
 			return Verdict{}, true
@@ -196,16 +200,9 @@ func nextTask(j *job.Job, after uint32) uint32 {
 }
 
 // start starts a job now if it fits. If a limit holds it back, why says which.
-func (c *cycle) start(j *job.Job, task uint32, t *trial) (why Why, ok bool) {
-	if t.failed || t.after > c.now {
-		return Why{}, false
-	}
-	s, fits := c.at(t, c.now, t.limit, false)
+func (c *cycle) start(j *job.Job, task uint32, t *trial, p *pin) (why Why, ok bool) {
+	s, fits := c.spotNow(task, t, p)
 	if !fits {
-		s, fits = c.shorter(t)
-	}
-	if !fits {
-		t.failed = true
 		return Why{}, false
 	}
 	a, named := c.allocation(t, &s)
@@ -220,8 +217,25 @@ func (c *cycle) start(j *job.Job, task uint32, t *trial) (why Why, ok bool) {
 	}
 	c.take(&s, -1)
 	c.occupy(&s, &a)
+	c.noteStart(j.ID, &s, p)
 	c.plan.Starts = append(c.plan.Starts, Start{Job: j.ID, Task: task, Alloc: a, Limit: s.limit})
 	return Why{}, true
+}
+
+// spotNow finds room for a job that starts now.
+func (c *cycle) spotNow(task uint32, t *trial, p *pin) (spot, bool) {
+	if p != nil {
+		return c.pinNow(task, t, p)
+	}
+	if t.failed || t.after > c.now {
+		return spot{}, false
+	}
+	s, fits := c.at(t, c.now, t.limit, false)
+	if !fits {
+		s, fits = c.shorter(t)
+	}
+	t.failed = !fits
+	return s, fits
 }
 
 // shorter tries a job with --time-min at lower limits: the longest that fits.
@@ -248,12 +262,12 @@ func (c *cycle) shorter(t *trial) (spot, bool) {
 
 // wait gives a job that does not start now its verdict, and a planned start while
 // there are still some to give.
-func (c *cycle) wait(j *job.Job, t *trial, why Why, s *several) Verdict {
+func (c *cycle) wait(w waiter, why Why, s *several) Verdict {
 	if why.Reason != job.ReasonNone {
 		return Verdict{Reasons: []Why{why}}
 	}
-	first := c.plannedStarts(j, t)
-	v := Verdict{Reasons: c.why(t, first != nil)}
+	first := c.plannedStarts(w)
+	v := Verdict{Reasons: c.why(w.trial, first != nil)}
 	if s != nil && s.planned != nil { // kept in another partition, and released by lookAlone
 		if first == nil || s.planned.start <= first.start {
 			c.take(s.planned, -1)
@@ -265,6 +279,7 @@ func (c *cycle) wait(j *job.Job, t *trial, why Why, s *several) Verdict {
 	}
 	if first != nil {
 		v.Planned, v.Nodes = first.start, c.nodeIDs(first.placed)
+		c.give(w.job.ID, w.task, w.trial, first)
 		if s != nil {
 			s.planned = first
 		}
@@ -272,24 +287,35 @@ func (c *cycle) wait(j *job.Job, t *trial, why Why, s *several) Verdict {
 	return v
 }
 
+// waiter is a job that does not start now, or the first task of an array that does
+// not, in one of its partitions.
+type waiter struct {
+	job   *job.Job
+	task  uint32
+	trial *trial
+	pin   *pin // its promise, nil if it has none
+}
+
 // plannedStarts keeps the earliest room for a job, or for the next tasks of an
 // array, and returns the first; nil if there is none or enough jobs have one.
-func (c *cycle) plannedStarts(j *job.Job, t *trial) *spot {
+func (c *cycle) plannedStarts(w waiter) *spot {
+	j := w.job
 	n := 1
 	if j.IsArrayRest() && j.Array.Limit == 0 && len(j.Request.Partitions) == 1 {
 		n = min(arrayPlanned, j.Array.Waiting.Len())
 	}
 	var first *spot
 	for range n {
-		if c.planned >= c.budget.Planned || c.spent() {
+		if c.planned >= c.budget.Planned {
 			break
 		}
-		p, ok := c.soonest(t)
+		p, ok := c.planOne(w, first == nil)
 		if !ok {
 			break
 		}
 		c.planned++
 		c.take(&p, -1)
+		c.noteTaking(j.ID, &p, w.pin)
 		if first == nil {
 			first = &p
 		}

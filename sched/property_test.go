@@ -54,6 +54,7 @@ func anyJob(t *rapid.T) func(*job.Job) {
 
 func anyWorld(t *rapid.T) *world {
 	w := newWorld(rapid.IntRange(1, 5).Draw(t, "hosts"), 8)
+	w.grid = rapid.SampledFrom([]int{0, 1}).Draw(t, "grid")
 	w.Partitions = append(w.Partitions, Partition{Partition: &partition.Partition{Name: "short", MaxTime: 20, PriorityTier: 10,
 		Nodes: []job.NodeID{1}}, Nodes: []int{0}})
 	if rapid.Bool().Draw(t, "reserved") {

@@ -24,7 +24,11 @@ type Plan struct {
 	Starts   []Start
 	Preempt  []Preemption
 	Verdicts []Verdict // for each waiting job that was looked at and not started
-	Expired  []job.ID  // waiting jobs that can no longer end before their deadline
+	// Promises are the planned starts of the first jobs in order, in the order of
+	// the view; Delays are the promises of the view that are not kept.
+	Promises []Promise
+	Delays   []Delay
+	Expired  []job.ID // waiting jobs that can no longer end before their deadline
 	Steps    int
 	Cut      bool // it has as many starts as it may; the next cycle goes on there
 }

@@ -52,7 +52,7 @@ func (c *cycle) licensesAt(t *trial, from, to job.Time) ([]job.License, bool) {
 	if len(want.List) == 0 {
 		return nil, true
 	}
-	c.licenses.least(from, to, &t.room)
+	c.licensesLine().least(from, to, &t.room)
 	free := func(x job.License) bool {
 		for i := range c.view.Licenses {
 			if c.view.Licenses[i].Name == x.Name {
@@ -94,7 +94,7 @@ func (c *cycle) soonest(t *trial) (spot, bool) {
 	from := t.after
 	for range maxTries {
 		from = c.ready(t, from, least)
-		if from == never || c.spent() {
+		if from == never || t.before != 0 && from >= t.before || c.spent() {
 			return spot{}, false
 		}
 		if s, ok := c.at(t, from, t.limit, false); ok {
@@ -149,7 +149,7 @@ func (c *cycle) nodeReady(t *trial, node int, from, length job.Time) job.Time {
 		fit = func(r *partition.Room) bool { return t.need.Capacity(h, r, want, &cost) == want }
 	}
 	for range maxTries {
-		start, looks := c.lines[node].first(from, length, fit)
+		start, looks := c.line(node).first(from, length, fit)
 		c.plan.Steps += looks
 		if start == never {
 			return never
@@ -171,7 +171,7 @@ func (c *cycle) nodeReady(t *trial, node int, from, length job.Time) job.Time {
 func (c *cycle) changeAfter(t *trial, from job.Time) job.Time {
 	next := never
 	for _, i := range t.nodes {
-		next = min(next, c.lines[i].after(from))
+		next = min(next, c.line(i).after(from))
 		if c.reserved != nil {
 			for _, r := range c.reserved[i] {
 				if r.End > from {
@@ -181,7 +181,7 @@ func (c *cycle) changeAfter(t *trial, from job.Time) job.Time {
 		}
 	}
 	if len(t.class.Licenses.List) > 0 {
-		next = min(next, c.licenses.after(from))
+		next = min(next, c.licensesLine().after(from))
 	}
 	return next
 }
@@ -205,5 +205,8 @@ func (c *cycle) take(s *spot, sign int) {
 	if len(s.licenses) > 0 {
 		r := c.licenseRoom(s.licenses)
 		c.licenses.change(s.start, s.end, &r, sign)
+	}
+	if c.kept != nil {
+		c.kept.follow(c, s, sign)
 	}
 }

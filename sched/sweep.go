@@ -134,6 +134,9 @@ func (c *cycle) sweep(t *trial) (spot, bool) {
 			break
 		}
 		start := g.start[col]
+		if t.before != 0 && start >= t.before {
+			break
+		}
 		if next := c.mayFit(t, col, g.until(plus(start, length))); next > col {
 			col = next
 			continue

@@ -31,8 +31,14 @@ type trial struct {
 	whyNext  []Why    // verdict of those that wait
 	hopeless []Why    // it could not start on all usable nodes if they were empty
 	judged   bool     // hopeless is worked out
-	room     partition.Room
-	cost     partition.Take
+	before   job.Time // starts from here on are of no use; 0: no bound
+	shape    uint64   // see shapeOf
+	// What jobs with a promise have found out: that one could not start now, and up
+	// to when there was no earlier start for one.
+	keptFailed bool
+	keptAfter  job.Time
+	room       partition.Room
+	cost       partition.Take
 }
 
 // length is how long a job of the trial holds its nodes when started at t.
@@ -120,7 +126,13 @@ func (c *cycle) addCandidate(t *trial, node int, required bool, from, to job.Tim
 	}
 	x := &c.cands[n]
 	x.Host, x.Index, x.Required = c.view.Nodes[node].Host, node, required
-	c.lines[node].least(from, to, &x.Free)
+	c.line(node).least(from, to, &x.Free)
+	if c.kept != nil && c.kept.careful { // a promise that is about to move may be counted twice there
+		x.Free.Cores, x.Free.MemoryMB = max(0, x.Free.Cores), max(0, x.Free.MemoryMB)
+		for k, n := range x.Free.Devices {
+			x.Free.Devices[k] = max(0, n)
+		}
+	}
 	if most := int(t.part.MaxCPUsNode); most > 0 {
 		x.Free.Cores = min(x.Free.Cores, max(0, most/x.Host.Threads-c.coresOf(node, t.part.Name)))
 	}

@@ -16,6 +16,7 @@ type View struct {
 	Licenses     []partition.License
 	LicenseHolds []LicenseHold
 	Waiting      []Waiting // by descending priority, then ascending id
+	Promises     []Promise // planned starts to be kept, at most one of each job
 	Limits       Limits    // nil: none
 }
 

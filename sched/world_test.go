@@ -17,6 +17,7 @@ const minute = job.Time(60000)
 type world struct {
 	View
 	now  job.Time
+	grid int // Budget.GridNodes
 	next job.ID
 	runs []ran
 }
@@ -161,7 +162,7 @@ func (n *Node) hold(share *job.Share) {
 	n.Held = held
 }
 
-func (w *world) plan() *Plan { return w.Plan(w.now, Budget{}) }
+func (w *world) plan() *Plan { return w.Plan(w.now, Budget{GridNodes: w.grid}) }
 
 // started lists the jobs that a plan starts.
 func started(p *Plan) []job.ID {

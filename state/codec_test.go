@@ -12,7 +12,7 @@ import (
 func TestCodecs(t *testing.T) {
 	for _, m := range []wire.Message{
 		new(Entry), new(Blob), new(Envelope), new(Actor), new(NewJob), new(Target), new(Dependencies),
-		new(AttemptID), new(Planned), new(Delayed), new(Priority),
+		new(AttemptID), new(Planned), new(PlannedShare), new(Delayed), new(Priority),
 	} {
 		wiretest.RoundTrip(t, m)
 	}

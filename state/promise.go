@@ -29,7 +29,22 @@ type Planned struct {
 	Task      uint32 // array index; job.NoTask for a plain job
 	Start     job.Time
 	Partition string
-	Nodes     []job.NodeID
+	Nodes     []PlannedShare
+	Licenses  []job.License
+	// Shape stands for the request and the rules that the shares were made from;
+	// the planner keeps no promise that was made for another.
+	Shape uint64
+}
+
+// PlannedShare is what a promise holds of one node. Cores and devices are counted,
+// not named.
+type PlannedShare struct {
+	Node     job.NodeID
+	Tasks    uint32
+	CPUs     uint32
+	Cores    uint32
+	MemoryMB uint64
+	Devices  []uint64 // by the kinds of the node
 }
 
 // Delayed is a promise that cannot be kept, for a cause outside the planner. To
@@ -59,9 +74,21 @@ func (p *Promise) Code(c *wire.Coder) {
 func (p *Planned) Code(c *wire.Coder) {
 	wire.Uint(c, 1, &p.Job)
 	wire.Int(c, 2, &p.Start)
-	wire.Ints(c, 3, &p.Nodes)
+	wire.Slice(c, 3, &p.Nodes)
 	wire.Uint(c, 4, &p.Task)
 	c.String(5, &p.Partition)
+	wire.Slice(c, 6, &p.Licenses)
+	c.Uint64(7, &p.Shape)
+}
+
+// Code implements wire.Message.
+func (s *PlannedShare) Code(c *wire.Coder) {
+	wire.Uint(c, 1, &s.Node)
+	wire.Uint(c, 2, &s.Tasks)
+	wire.Uint(c, 3, &s.CPUs)
+	wire.Uint(c, 4, &s.Cores)
+	c.Uint64(5, &s.MemoryMB)
+	wire.Ints(c, 6, &s.Devices)
 }
 
 // Code implements wire.Message.

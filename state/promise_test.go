@@ -2,7 +2,7 @@ package state
 
 import (
 	"fmt"
-	"slices"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,7 +11,11 @@ import (
 )
 
 func plain(id job.ID, start job.Time, nodes ...job.NodeID) Planned {
-	return Planned{Job: id, Task: job.NoTask, Start: start, Partition: "main", Nodes: nodes}
+	p := Planned{Job: id, Task: job.NoTask, Start: start, Partition: "main", Shape: 7}
+	for _, n := range nodes {
+		p.Nodes = append(p.Nodes, PlannedShare{Node: n, Tasks: 1, CPUs: 2, Cores: 1, MemoryMB: 100, Devices: []uint64{0, 1}})
+	}
+	return p
 }
 
 func promised(r *Root) map[job.ID]job.Time {
@@ -31,7 +35,7 @@ func TestPromisesAreChangedOneByOne(t *testing.T) {
 	if got, want := fmt.Sprint(promised(w.m.Root())), fmt.Sprint(map[job.ID]job.Time{b: 20, c: 25}); got != want {
 		t.Errorf("promised are %s, want %s", got, want)
 	}
-	if p := w.m.Root().PromiseOf(c); p == nil || !slices.Equal(p.Nodes, []job.NodeID{2, 3}) {
+	if p := w.m.Root().PromiseOf(c); p == nil || !reflect.DeepEqual(*p, plain(c, 25, 2, 3)) {
 		t.Errorf("the promise of job %d is %+v", c, p)
 	}
 	if got, want := fmt.Sprint(promised(old)), fmt.Sprint(map[job.ID]job.Time{a: 10, c: 30}); got != want {

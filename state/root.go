@@ -27,7 +27,7 @@ type Root struct {
 	partitions   []*partitionRow
 	reservations []*reservationRow // by name
 	licenses     []job.License     // in use, by name
-	promises     []*promiseRow // by job
+	promises     []*promiseRow     // by job
 	jobs         paged.Table[jobRow]
 	nodes        paged.Table[nodeRow]
 	uses         paged.Table[NodeUse]

@@ -24,7 +24,7 @@ func richWorld(t tester) *world {
 	e := Seal(&Submit{Jobs: []NewJob{newJob()}}, w.by, RequestID{9})
 	w.apply(e)
 	w.apply(Seal(&End{Targets: []Target{{Job: 99}, {Job: a}}, To: job.Cancelled}, w.by, RequestID{8}))
-	w.must(&Promise{Set: []Planned{{Job: w.submit(nil), Task: job.NoTask, Start: w.now, Partition: "debug", Nodes: []job.NodeID{1}}}})
+	w.must(&Promise{Set: []Planned{{Job: w.submit(nil), Task: job.NoTask, Start: w.now, Partition: "debug", Nodes: []PlannedShare{{Node: 1, CPUs: 2, Devices: []uint64{1}}}}}})
 	w.must(&Reservation{Create: true, Value: partition.Reservation{Name: "r", Start: 1, End: 2, Nodes: []job.NodeID{1, 3}}})
 	return w
 }

@@ -67,8 +67,8 @@ func newNodeView(core service.Core, root *state.Root) *nodeView {
 		}
 	}
 	for _, promise := range root.Promises() {
-		for _, id := range promise.Nodes {
-			n.planned[id] = true
+		for _, s := range promise.Nodes {
+			n.planned[s.Node] = true
 		}
 	}
 	for res := range root.Reservations() {

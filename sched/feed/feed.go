@@ -48,6 +48,9 @@ func (f *Feed) Update(root *state.Root) *sched.View {
 	} else {
 		f.follow(root)
 	}
+	if f.root == nil || !root.SamePromises(f.root) {
+		f.view.Promises = promises(root)
+	}
 	f.root = root
 	f.view.Policy = &root.Cluster().Policy
 	f.view.Licenses = root.Cluster().Licenses
@@ -59,6 +62,28 @@ func (f *Feed) Update(root *state.Root) *sched.View {
 	}
 	v := f.view
 	return &v
+}
+
+// promises lists the promised starts as the planner takes them.
+func promises(root *state.Root) []sched.Promise {
+	list := root.Promises()
+	out := make([]sched.Promise, len(list))
+	for i, p := range list {
+		out[i] = sched.Promise{Job: p.Job, Task: p.Task, Start: p.Start, Partition: p.Partition, Licenses: p.Licenses, Shape: p.Shape}
+		for k := range p.Nodes {
+			out[i].Nodes = append(out[i].Nodes, promisedOn(&p.Nodes[k]))
+		}
+	}
+	return out
+}
+
+func promisedOn(s *state.PlannedShare) sched.PromisedNode {
+	n := sched.PromisedNode{Node: s.Node}
+	n.Tasks, n.CPUs, n.Cores, n.MemoryMB = int(s.Tasks), int(s.CPUs), int(s.Cores), int64(s.MemoryMB)
+	for _, d := range s.Devices {
+		n.Devices = append(n.Devices, int64(d))
+	}
+	return n
 }
 
 // reshaped tells whether the nodes or partitions are others than before.
