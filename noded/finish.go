@@ -127,18 +127,33 @@ func (n *Node) release(ctx context.Context, a *attempt, r *pb.Report) {
 func (n *Node) tell(ctx context.Context, a *attempt, r *pb.Report) {
 	n.do(ctx, func() {
 		n.journal.number(r)
-		n.busy.Add(1)
-		n.journal.put(r, func(err error) {
-			defer n.busy.Done()
-			if err != nil {
-				n.log.Error("report not kept; a new daemon will make it again", "job", a.key.Job, "err", err)
-				return
-			}
+		n.journal.put(r, func() {
 			if r.Released {
 				n.removeFiles(a.key, a.launch.Batch)
 			}
 			n.do(ctx, func() { n.told(a, r) })
 		})
+	})
+}
+
+// journalTrouble takes no more work while reports can't be written: with err the
+// node is shown as unfit, with nil as well again.
+func (n *Node) journalTrouble(ctx context.Context, err error) {
+	problem := ""
+	if err != nil {
+		problem = "the node can not keep the reports of its jobs: " + err.Error()
+	}
+	n.do(ctx, func() {
+		if (n.problem == "") == (problem == "") {
+			return
+		}
+		n.problem = problem
+		if err != nil {
+			n.log.Error("reports can't be kept, no more jobs are taken; is the disk full?", "err", err)
+		} else {
+			n.log.Info("reports are kept again, jobs are taken")
+		}
+		n.link.again()
 	})
 }
 

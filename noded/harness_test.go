@@ -182,6 +182,7 @@ func (l *leader) released(id uint32) *pb.Report {
 type site struct {
 	*leader
 	cfg  Config
+	node *Node  // the daemon that runs
 	work string // working directory of the jobs
 	uid  uint32
 	gid  uint32
@@ -253,7 +254,12 @@ func (s *site) start() {
 	s.mu.Lock()
 	before := s.hellos
 	s.mu.Unlock()
-	go func() { done <- Run(ctx, s.cfg) }()
+	n, err := open(s.cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.node = n
+	go func() { done <- n.run(ctx) }()
 	s.stop = func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -21,6 +21,7 @@ func (n *Node) hello() *pb.Hello {
 		Name: n.cfg.Name, BootId: n.boot, JournalId: n.journal.id, StartedMs: n.started.UnixMilli(),
 		BootTimeMs: bootTime().UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
 		Os: kernelRelease(), Arch: runtime.GOARCH, Version: n.cfg.Version, Found: n.found.message(),
+		Problem: n.problem,
 	}
 	h.Running = n.present()
 	return h

@@ -3,15 +3,14 @@ package noded
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	mrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
 	"google.golang.org/protobuf/proto"
 
 	"muster/api/pb"
@@ -20,12 +19,16 @@ import (
 // journal keeps the node's reports on disk until the leader has acknowledged
 // them. Many are written with one sync.
 //
-// Launches are not in it: their records are plain files (see records.go), which
-// a crash of the daemon leaves and a crash of the machine makes void.
+// Launches are not in it: their records are in another file (see records.go),
+// which a crash of the daemon leaves and a crash of the machine makes void.
 type journal struct {
-	db   *bolt.DB
+	log  *journalFile
 	id   string // random, made with the file
 	next uint64 // number of the next report
+
+	// trouble is told what is wrong when reports can't be written, again and
+	// again, and nil when they can. It is called from the journal's goroutine.
+	trouble func(error)
 
 	mu   sync.Mutex
 	work []journalWork // at most a few for each attempt of the node
@@ -35,63 +38,34 @@ type journal struct {
 // journalWork is a report to be written, or a number to be forgotten.
 type journalWork struct {
 	report *pb.Report
-	done   func(error) // called once the report is on disk
+	done   func() // called once the report is on disk
 	acked  uint64
 }
 
+// openJournal opens the journal of a data directory, or makes it. It is this
+// process's alone until run ends.
 func openJournal(dir string) (*journal, error) {
-	name := filepath.Join(dir, "journal.db")
-	db, err := bolt.Open(name, 0o600, &bolt.Options{Timeout: time.Second, NoFreelistSync: true})
-	if err != nil {
-		return nil, fmt.Errorf("open %s (is another node daemon running on this data directory?): %w", name, err)
-	}
-	j := &journal{db: db, wake: make(chan struct{}, 1)}
-	err = db.Update(func(tx *bolt.Tx) error {
-		meta, err := tx.CreateBucketIfNotExists([]byte("meta"))
-		if err != nil {
-			return err
-		}
-		reports, err := tx.CreateBucketIfNotExists([]byte("reports"))
-		if err != nil {
-			return err
-		}
-		if id := meta.Get([]byte("id")); id != nil {
-			j.id = string(id)
-		} else {
-			b := make([]byte, 8)
-			if _, err := rand.Read(b); err != nil {
-				return err
-			}
-			j.id = hex.EncodeToString(b)
-			if err := meta.Put([]byte("id"), []byte(j.id)); err != nil {
-				return err
-			}
-		}
-		j.next = reports.Sequence() + 1
-		return nil
-	})
-	if err != nil {
-		db.Close()
+	name := filepath.Join(dir, "journal")
+	id := make([]byte, 8)
+	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("journal %s: %w", name, err)
 	}
-	return j, nil
+	log, err := openJournalFile(name, hex.EncodeToString(id))
+	if err != nil {
+		return nil, err
+	}
+	return &journal{log: log, id: log.id, next: log.next, wake: make(chan struct{}, 1), trouble: func(error) {}}, nil
 }
 
 // unsent reads the reports that are not acknowledged, in their order.
 func (j *journal) unsent() ([]*pb.Report, error) {
 	var out []*pb.Report
-	err := j.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket([]byte("reports")).ForEach(func(k, v []byte) error {
-			r := new(pb.Report)
-			if err := proto.Unmarshal(v, r); err != nil {
-				return fmt.Errorf("report %x: %w", k, err)
-			}
-			out = append(out, r)
-			return nil
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+	for _, number := range j.log.numbers() {
+		r := new(pb.Report)
+		if err := proto.Unmarshal(j.log.live[number], r); err != nil {
+			return nil, fmt.Errorf("journal %s: report %d: %w", j.log.name, number, err)
+		}
+		out = append(out, r)
 	}
 	return out, nil
 }
@@ -102,9 +76,9 @@ func (j *journal) number(r *pb.Report) {
 	j.next++
 }
 
-// put writes a report; done is called from the journal's goroutine. It does not
-// wait.
-func (j *journal) put(r *pb.Report, done func(error)) {
+// put writes a report; done is called from the journal's goroutine when it is on
+// disk, which is never if the daemon ends before. It does not wait.
+func (j *journal) put(r *pb.Report, done func()) {
 	j.add(journalWork{report: r, done: done})
 	select {
 	case j.wake <- struct{}{}:
@@ -132,9 +106,10 @@ const (
 	gather  = 8 * time.Millisecond
 )
 
-// run writes until ctx ends and everything that came before is written.
+// run writes until ctx ends and everything that came before is written, or can't
+// be.
 func (j *journal) run(ctx context.Context) {
-	defer j.db.Close()
+	defer j.log.close()
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
 	var last time.Time // when the last write was done
@@ -146,10 +121,10 @@ func (j *journal) run(ctx context.Context) {
 			}
 		case <-tick.C:
 		case <-ctx.Done():
-			j.commit(j.take())
+			j.commit(ctx, j.take())
 			return
 		}
-		j.commit(j.take())
+		j.commit(ctx, j.take())
 		last = time.Now()
 	}
 }
@@ -163,46 +138,65 @@ func (j *journal) take() []journalWork {
 	return w
 }
 
-// commit writes a batch in one transaction.
-func (j *journal) commit(batch []journalWork) {
+// Pauses between tries of a write that fails; after troubleAfter of them the
+// node asks for no more work.
+const (
+	firstRetry   = 20 * time.Millisecond
+	longestRetry = 5 * time.Second
+	troubleAfter = 5
+)
+
+// commit writes a batch. A disk that is full or does not answer may get better,
+// and the ends of jobs may not be lost, so it is tried until ctx ends.
+func (j *journal) commit(ctx context.Context, batch []journalWork) {
 	if len(batch) == 0 {
 		return
 	}
-	err := j.db.Update(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte("reports"))
-		for _, w := range batch {
-			if w.report == nil {
-				if err := b.Delete(numberKey(w.acked)); err != nil {
-					return err
-				}
-				continue
-			}
-			v, err := proto.Marshal(w.report)
-			if err != nil {
-				return err
-			}
-			if err := b.Put(numberKey(w.report.Number), v); err != nil {
-				return err
-			}
-			if w.report.Number > b.Sequence() {
-				if err := b.SetSequence(w.report.Number); err != nil {
-					return err
-				}
-			}
+	var entries []journalEntry
+	for _, w := range batch {
+		e := journalEntry{number: w.acked}
+		if w.report != nil {
+			e = journalEntry{number: w.report.Number, report: marshalReport(w.report)}
 		}
-		return nil
-	})
-	if err != nil {
-		err = fmt.Errorf("write the journal: %w", err)
+		entries = append(entries, e)
+	}
+	failed := 0
+	for pause := firstRetry; ; pause = min(2*pause, longestRetry) {
+		err := j.log.append(entries)
+		if err == nil {
+			break
+		}
+		if failed++; failed >= troubleAfter {
+			j.trouble(err)
+		}
+		select {
+		case <-time.After(pause/2 + mrand.N(pause)):
+		case <-ctx.Done():
+			return
+		}
+	}
+	if failed >= troubleAfter {
+		j.trouble(nil)
 	}
 	for _, w := range batch {
 		if w.done != nil {
-			w.done(err)
+			w.done()
 		}
 	}
 }
 
-func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+// marshalReport codes a report, never as nothing at all.
+func marshalReport(r *pb.Report) []byte {
+	b, err := proto.Marshal(r)
+	if err != nil {
+		// Only a text that is not UTF-8 can't be coded, and a report has one.
+		r.Detail = fmt.Sprintf("%+q", r.Detail)
+		if b, err = proto.Marshal(r); err != nil {
+			panic(fmt.Sprintf("report of job %d can't be coded: %v", r.GetAttempt().GetJob(), err))
+		}
+	}
+	return b
+}
 
 // bootID is the kernel's name for this run of the machine.
 func bootID() (string, error) {

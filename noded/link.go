@@ -22,10 +22,11 @@ type link struct {
 	out   *outQueue           // of the stream; nil: none
 	conn  pb.ControllerClient // of the stream
 	up    chan struct{}       // closed when there is a stream
+	end   func(error)         // ends the stream
 }
 
 func newLink(n *Node) *link {
-	return &link{n: n, addrs: slices.Clone(n.cfg.Controllers), up: make(chan struct{})}
+	return &link{n: n, addrs: slices.Clone(n.cfg.Controllers), up: make(chan struct{}), end: func(error) {}}
 }
 
 // outQueue is what waits to be sent on a stream.
@@ -61,6 +62,14 @@ func (l *link) send(m *pb.FromNode) {
 	if q != nil {
 		q.add(m)
 	}
+}
+
+// again has the node say anew what it is: it ends the stream, and a new one begins
+// with a hello.
+func (l *link) again() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end(errors.New("the node has something new to say of itself"))
 }
 
 // client waits for a controller that answers.
@@ -141,6 +150,9 @@ func (l *link) stream(ctx context.Context, addr string) (heard bool, err error) 
 	life := ctx // of what the controller asks for: it does not end with the stream
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	l.mu.Lock()
+	l.end = cancel
+	l.mu.Unlock()
 	client, closer, err := l.n.cfg.Dial(addr)
 	if err != nil {
 		return false, err

@@ -89,6 +89,7 @@ type Node struct {
 	sampling time.Duration
 	ahead    time.Duration   // the leader's time minus ours
 	samples  []*pb.StepUsage // for the next heartbeat
+	problem  string          // why the node must not get work; "" if all is well
 	changed  bool            // the list of attempts, since the last heartbeat
 
 	heartbeatNS atomic.Int64 // time between heartbeats
@@ -104,13 +105,19 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", cfg.Name, err)
 	}
+	return n.run(ctx)
+}
+
+// run is Run of a node that is open; it closes it.
+func (n *Node) run(ctx context.Context) error {
 	defer n.names.Close()
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var journalDone sync.WaitGroup
 	writing, stopWriting := context.WithCancel(context.Background())
+	n.journal.trouble = func(err error) { n.journalTrouble(inner, err) }
 	journalDone.Go(func() { n.journal.run(writing) })
-	err = n.serve(inner)
+	err := n.serve(inner)
 	cancel()
 	n.drain()
 	stopWriting()
@@ -122,7 +129,7 @@ func Run(ctx context.Context, cfg Config) error {
 		n.tree.Close()
 	}
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("node %s: %w", cfg.Name, err)
+		return fmt.Errorf("node %s: %w", n.cfg.Name, err)
 	}
 	return nil
 }
@@ -163,12 +170,12 @@ func open(cfg Config) (*Node, error) {
 	}
 	if n.cfg.SpoolDir == "" {
 		if n.cfg.SpoolDir, err = chooseSpool(cfg.DataDir, n.journal.id); err != nil {
-			n.journal.db.Close()
+			n.journal.log.close()
 			return nil, err
 		}
 	}
 	if n.records, n.left, err = openRecords(cfg.DataDir); err != nil {
-		n.journal.db.Close()
+		n.journal.log.close()
 		return nil, err
 	}
 	n.openTree()

@@ -66,7 +66,7 @@ func outsiders() map[string]string {
 		"github.com/hashicorp/raft":           "ctld ctld/store/...",
 		"github.com/hashicorp/raft-boltdb":    "ctld/store/...",
 		"github.com/hashicorp/go-hclog":       "ctld ctld/store",
-		"go.etcd.io/bbolt":                    "ctld/store accounting/ledger noded/...",
+		"go.etcd.io/bbolt":                    "ctld/store accounting/ledger",
 		"github.com/BurntSushi/toml":          "conf",
 		"github.com/urfave/cli":               "cmd/muster/...",
 		"golang.org/x/sys":                    "noded/... internal/... cmd/muster/... cmd/musterd ctld test/vm/init",
