@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -158,6 +159,13 @@ func (s *Slot) Spend() {
 func (s *Slot) Freeze(on bool) error {
 	s.Spend()
 	return s.Group.Freeze(on)
+}
+
+// Kill is Group.Kill. A group that was killed is not used again: kernels from 6.12
+// on kill what is born into it later.
+func (s *Slot) Kill(ctx context.Context) error {
+	s.Spend()
+	return s.Group.Kill(ctx)
 }
 
 // Stats is Group.Stats of this job.

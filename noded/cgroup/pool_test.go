@@ -116,6 +116,7 @@ func TestGroupsThatAreNotUsedAgain(t *testing.T) {
 		do   func(*Slot)
 	}{
 		{"was shared", Limits{MemoryMB: 64}, (*Slot).Spend},
+		{"was killed", Limits{MemoryMB: 64}, func(s *Slot) { s.Kill(t.Context()) }},
 		{"was frozen", Limits{MemoryMB: 64}, func(s *Slot) { s.Freeze(true) }},
 		{"has device rules", Limits{MemoryMB: 64, Deny: []string{device}}, func(*Slot) {}},
 		{"has groups below", Limits{MemoryMB: 64}, func(s *Slot) { os.Mkdir(filepath.Join(s.v2, "below"), 0o755) }},
