@@ -23,4 +23,13 @@ func (d *Device) Code(c *wire.Coder) {
 func (i *Inventory) Code(c *wire.Coder) {
 	wire.Slice(c, 1, &i.Devices)
 	wire.Slice(c, 2, &i.Counts)
+	wire.Slice(c, 3, &i.NICs)
+	wire.Ints(c, 4, (*[]Link)(&i.Links))
+}
+
+// Code implements wire.Message.
+func (n *NIC) Code(c *wire.Coder) {
+	c.String(1, &n.Name)
+	wire.Uint(c, 2, &n.Role)
+	c.Bool(3, &n.RDMA)
 }

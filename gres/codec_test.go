@@ -8,7 +8,7 @@ import (
 )
 
 func TestCodecs(t *testing.T) {
-	for _, m := range []wire.Message{new(Item), new(Device), new(Inventory)} {
+	for _, m := range []wire.Message{new(Item), new(Device), new(Inventory), new(NIC)} {
 		wiretest.RoundTrip(t, m)
 	}
 }

@@ -30,4 +30,6 @@ type Device struct {
 type Inventory struct {
 	Devices []Device // with numbers, by name then index
 	Counts  []Item   // kinds that are only counted
+	NICs    []NIC
+	Links   Links
 }

@@ -84,28 +84,6 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
-	v := node()
-	cases := []struct {
-		name string
-		free *bitset.Set
-		n    int
-		near *bitset.Set
-		want []int
-	}{
-		{"lowest first", bitset.Of(0, 1), 1, nil, []int{0}},
-		{"near the cores", bitset.Of(0, 1), 1, bitset.Of(5), []int{1}},
-		{"others when the near ones do not suffice", bitset.Of(0, 1), 2, bitset.Of(5), []int{0, 1}},
-		{"not free", bitset.Of(1), 1, bitset.Of(0), []int{1}},
-		{"too few", bitset.Of(1), 2, nil, []int{}},
-	}
-	for _, c := range cases {
-		if got := v.Choose("gpu", "a100", c.free, c.n, c.near).Slice(); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
 func TestIndexLists(t *testing.T) {
 	for text, set := range map[string]*bitset.Set{"0-1,3": bitset.Of(0, 1, 3), "N/A": {}, "7": bitset.Of(7)} {
 		if got := FormatIndex(set); got != text {

@@ -12,6 +12,7 @@ type Kind struct {
 	Name, Type string
 	Total      uint64
 	Index      *bitset.Set // device numbers; nil for a kind that is only counted
+	Layout     *Layout     // of devices with numbers
 }
 
 // Kinds sums an inventory up, ordered by name, then type. What is free on a node
@@ -40,6 +41,11 @@ func (v *Inventory) Kinds() []Kind {
 	}
 	for _, c := range v.Counts {
 		at(c.Name, c.Type).Total += c.Count
+	}
+	for i := range out {
+		if out[i].Index != nil {
+			out[i].Layout = newLayout(v, out[i].Name, out[i].Type)
+		}
 	}
 	slices.SortFunc(out, func(a, b Kind) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
@@ -85,32 +91,6 @@ func (it Item) match(kinds []Kind, free, take []int64) bool {
 		want -= n
 	}
 	return true
-}
-
-// Choose picks n of the free devices of one kind: those near the given cores
-// first, then the lowest numbers. It returns nil if fewer than n are free, and
-// for n of 0.
-func (v *Inventory) Choose(name, typ string, free *bitset.Set, n int, near *bitset.Set) *bitset.Set {
-	if n <= 0 || free.Len() < n {
-		return nil
-	}
-	out := &bitset.Set{}
-	for _, nearby := range []bool{true, false} {
-		for i := range v.Devices {
-			d := &v.Devices[i]
-			if d.Name != name || d.Type != typ || !free.Has(d.Index) || out.Has(d.Index) {
-				continue
-			}
-			if nearby && d.Cores != nil && near != nil && !d.Cores.Overlaps(near) {
-				continue
-			}
-			out.Add(d.Index)
-			if out.Len() == n {
-				return out
-			}
-		}
-	}
-	return nil
 }
 
 // Names lists the names of all kinds, each once, in order.

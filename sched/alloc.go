@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"muster/gres"
 	"muster/internal/bitset"
 	"muster/job"
 	"muster/partition"
@@ -15,7 +16,7 @@ func (c *cycle) allocation(t *trial, s *spot) (job.Allocation, bool) {
 		a.Reservation = t.resv.Name
 	}
 	for i := range s.placed {
-		share, ok := c.share(t.need, &s.placed[i])
+		share, ok := c.share(t.need, &s.placed[i], len(s.placed) > 1)
 		if !ok {
 			return a, false
 		}
@@ -28,7 +29,9 @@ func (c *cycle) allocation(t *trial, s *spot) (job.Allocation, bool) {
 	return a, true
 }
 
-func (c *cycle) share(n *partition.Need, p *partition.Placed) (job.Share, bool) {
+// share names the cores and devices of a job on one node; spans says that it has
+// more nodes.
+func (c *cycle) share(n *partition.Need, p *partition.Placed, spans bool) (job.Share, bool) {
 	node := &c.view.Nodes[p.At]
 	h := node.Host
 	s := job.Share{
@@ -38,10 +41,9 @@ func (c *cycle) share(n *partition.Need, p *partition.Placed) (job.Share, bool) 
 	if n.Whole && n.Tasks == 0 && n.PerNode == 0 { // the node's CPUs are all for the script's steps
 		s.Tasks = uint32(max(1, p.CPUs/n.CPUsPerTask))
 	}
-	var ok bool
-	if s.Cores, ok = c.cores(h, c.busyCores(p.At), p.Cores, n); !ok {
-		return s, false
-	}
+	busy := c.busyCores(p.At)
+	open := openCores(h, busy, n)
+	near := &bitset.Set{} // cores beside the devices
 	held := c.heldDevices(p.At)
 	for k, count := range p.Devices {
 		if count == 0 {
@@ -52,31 +54,54 @@ func (c *cycle) share(n *partition.Need, p *partition.Placed) (job.Share, bool) 
 		if kind.Index != nil {
 			free := kind.Index.Clone()
 			free.Subtract(held[k])
-			if d.Index = h.Node.Gres.Choose(kind.Name, kind.Type, free, int(count), s.Cores); d.Index == nil {
+			w := gres.Want{Free: free, Count: int(count), Cores: open, Need: p.Cores, Fabric: spans}
+			if d.Index = kind.Layout.Choose(&w); d.Index == nil {
 				return s, false
 			}
+			kind.Layout.CoresNear(d.Index, near)
 		}
 		s.Devices = append(s.Devices, d)
 	}
-	return s, true
+	want := p.Cores
+	if n.Whole {
+		want = topCore(h, n)
+	}
+	s.Cores = pickCores(open, near, want)
+	return s, s.Cores != nil
 }
 
-// cores picks the lowest free cores; a job for which cores are set aside
-// (--core-spec) leaves the highest.
-func (c *cycle) cores(h *partition.Host, busy *bitset.Set, count int, n *partition.Need) (*bitset.Set, bool) {
-	out := &bitset.Set{}
+// topCore is one more than the highest core that a job may have; one for which
+// cores are set aside (--core-spec) leaves the highest.
+func topCore(h *partition.Host, n *partition.Need) int {
 	top := h.Cores
 	if n.Whole && n.CoreSpec > int(h.Size.CoreSpec) {
 		top -= n.CoreSpec - int(h.Size.CoreSpec)
-		count = top
 	}
-	for i := 0; i < top && count > 0; i++ {
-		if !busy.Has(i) {
-			out.Add(i)
-			count--
+	return max(0, top)
+}
+
+// openCores are the free cores that a job may have.
+func openCores(h *partition.Host, busy *bitset.Set, n *partition.Need) *bitset.Set {
+	out := bitset.Range(0, topCore(h, n))
+	out.Subtract(busy)
+	return out
+}
+
+// pickCores takes cores near the job's devices first, then the others, the lowest
+// first. It returns nil if there are too few.
+func pickCores(open, near *bitset.Set, count int) *bitset.Set {
+	out := &bitset.Set{}
+	for _, beside := range []bool{true, false} {
+		for i := range open.All {
+			if out.Len() < count && near.Has(i) == beside {
+				out.Add(i)
+			}
 		}
 	}
-	return out, count == 0 && !out.Empty()
+	if out.Empty() || out.Len() < count {
+		return nil
+	}
+	return out
 }
 
 // busyCores is the set of cores held on a node, this plan's starts included; the
