@@ -31,12 +31,23 @@ func (o *Openb) FGDRun(policy string, seed int64) ([]float64, error) {
 	default:
 		return nil, fmt.Errorf("fgd has no policy %q; it has %v", policy, FGDPolicies())
 	}
+	return o.curve(o.arrivals(seed, fgdArrived), func(pod *gpuPod) bool {
+		n := p.pick(pod)
+		if n >= 0 {
+			p.place(n, &o.kinds[pod.kind], pod.mib)
+		}
+		return n >= 0
+	}), nil
+}
+
+// curve gives pods to place, one by one, and notes how much of the GPUs, in per
+// cent, is given away when 0, 1, … per cent have been asked for.
+func (o *Openb) curve(pods []gpuPod, place func(*gpuPod) bool) []float64 {
 	var curve []float64
 	arrived, allocated := int64(0), int64(0)
-	for _, pod := range o.arrivals(seed, fgdArrived) {
+	for _, pod := range pods {
 		arrived += o.demand(&pod)
-		if n := p.pick(&pod); n >= 0 {
-			p.place(n, &o.kinds[pod.kind], pod.mib)
+		if place(&pod) {
 			allocated += o.demand(&pod)
 		}
 		for int64(len(curve))*o.capacity <= arrived*100 {
@@ -46,7 +57,7 @@ func (o *Openb) FGDRun(policy string, seed int64) ([]float64, error) {
 	for len(curve) <= fgdArrived { // the last pod did not fit into the total
 		curve = append(curve, 100*float64(allocated)/float64(o.capacity))
 	}
-	return curve, nil
+	return curve
 }
 
 // FGDResult sums up the runs of several seeds.
@@ -56,20 +67,27 @@ type FGDResult struct {
 	Spread float64   // highest less lowest of the seeds at 100 per cent
 }
 
-// FGDMean runs a policy with the seeds of the paper, 42 and on, on two threads.
-func (o *Openb) FGDMean(policy string, seeds int) (*FGDResult, error) {
-	const firstSeed = 42
-	curves, errs := make([][]float64, seeds), make([]error, seeds)
+// firstSeed is the first seed of the paper.
+const firstSeed = 42
+
+// parallel calls f with 0 to n-1, on two threads.
+func parallel(n int, f func(int)) {
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 2)
-	for i := range seeds {
+	for i := range n {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			curves[i], errs[i] = o.FGDRun(policy, firstSeed+int64(i))
+			f(i)
 		})
 	}
 	wait.Wait()
+}
+
+// FGDMean runs a policy with the seeds of the paper, 42 and on, on two threads.
+func (o *Openb) FGDMean(policy string, seeds int) (*FGDResult, error) {
+	curves, errs := make([][]float64, seeds), make([]error, seeds)
+	parallel(seeds, func(i int) { curves[i], errs[i] = o.FGDRun(policy, firstSeed+int64(i)) })
 	m := &FGDResult{Seeds: seeds, Mean: make([]float64, fgdArrived+1)}
 	low, high := math.Inf(1), math.Inf(-1)
 	for i, curve := range curves {

@@ -116,3 +116,15 @@ func TestFGDCurve(t *testing.T) {
 		t.Error("there is no policy nice")
 	}
 }
+
+// Our own allocator gives away no more than there is, and with a queue, of which
+// it can choose, not less than one by one.
+func TestMusterAllocator(t *testing.T) {
+	m := smallOpenb().Muster(3)
+	if len(m.OneByOne) != 131 || !slices.IsSorted(m.OneByOne) || m.OneByOne[130] > 100 {
+		t.Errorf("one by one: %v", m.OneByOne)
+	}
+	if m.Queue > 100 || m.Queue < m.OneByOne[100] || m.Spread < 0 {
+		t.Errorf("with a queue %g, spread %g; one by one %g", m.Queue, m.Spread, m.OneByOne[100])
+	}
+}

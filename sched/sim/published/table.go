@@ -52,8 +52,9 @@ type Row struct {
 	MaxTurnaround  int64              `json:"max_turnaround_s,omitempty"`
 	Utilization    float64            `json:"utilization,omitempty"`
 	Seeds          int                `json:"seeds,omitempty"`
-	Allocated      map[string]float64 `json:"allocated_pct,omitempty"` // by per cent of arrivals
-	Spread         float64            `json:"spread_pct,omitempty"`    // highest less lowest of the seeds at 100
+	Allocated      map[string]float64 `json:"allocated_pct,omitempty"`  // by per cent of arrivals
+	OneByOne       map[string]float64 `json:"one_by_one_pct,omitempty"` // of our own allocator, without a queue
+	Spread         float64            `json:"spread_pct,omitempty"`     // highest less lowest at 100: of the seeds, or of ten node orders for our own
 }
 
 // Table rebuilds a table. Errors name what is wrong with the options, or the
@@ -164,12 +165,15 @@ func sc15Table(o Options) ([]Row, error) {
 	return rows, nil
 }
 
+// musterPolicy names our own allocator in the table of FGD.
+const musterPolicy = "muster"
+
 // podList is how the lists of pods are named.
 const podList = "openb_pod_list_"
 
 // fgdTable has a row for each list of pods and policy.
 func fgdTable(o Options) ([]Row, error) {
-	policies, err := chosen("policy", o.Policy, FGDPolicies())
+	policies, err := chosen("policy", o.Policy, append(FGDPolicies(), musterPolicy))
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +205,13 @@ func fgdTable(o Options) ([]Row, error) {
 		}
 		cluster := NewOpenb(nodes, pods)
 		for _, p := range policies {
-			m, err := cluster.FGDMean(p, seeds)
-			if err != nil {
+			r := Row{Workload: name, Policy: p, Jobs: len(pods), Seeds: seeds}
+			if p == musterPolicy {
+				cluster.Muster(seeds).fill(&r)
+			} else if err := cluster.fillFGD(p, &r); err != nil {
 				return nil, err
 			}
-			rows = append(rows, m.row(name, p, len(pods)))
+			rows = append(rows, r)
 		}
 	}
 	return rows, nil
@@ -225,10 +231,30 @@ func podLists(dir string) []string {
 	return slices.Compact(out)
 }
 
-func (m *FGDResult) row(workload, policy string, pods int) Row {
-	r := Row{Workload: workload, Policy: policy, Jobs: pods, Seeds: m.Seeds, Spread: m.Spread, Allocated: map[string]float64{}}
-	for _, x := range []int{95, 100, 110, 120, 130} {
+// percents are the arrivals, in per cent, of which a row tells.
+func percents() []int { return []int{95, 100, 110, 120, 130} }
+
+func (o *Openb) fillFGD(policy string, r *Row) error {
+	m, err := o.FGDMean(policy, r.Seeds)
+	if err != nil {
+		return err
+	}
+	r.Allocated, r.Spread = map[string]float64{}, m.Spread
+	for _, x := range percents() {
 		r.Allocated[strconv.Itoa(x)] = m.Mean[x]
 	}
-	return r
+	return nil
+}
+
+// fill sets what a row says of our own allocator: allocated is one by one up to
+// 100 per cent of arrivals, and with a queue at 130.
+func (m *MusterResult) fill(r *Row) {
+	r.Allocated, r.OneByOne, r.Spread = map[string]float64{}, map[string]float64{}, m.Spread
+	for _, x := range percents() {
+		r.OneByOne[strconv.Itoa(x)] = m.OneByOne[x]
+		if x <= 100 {
+			r.Allocated[strconv.Itoa(x)] = m.OneByOne[x]
+		}
+	}
+	r.Allocated[strconv.Itoa(fgdArrived)] = m.Queue
 }
