@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"path/filepath"
 	"strings"
 
 	"muster/job"
@@ -28,7 +29,24 @@ func (b *builder) policy() {
 		SchedInterval: uint32(p.SchedInterval),
 		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
 		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
+		MailProg:      b.program("policy", "mail_prog", p.MailProg),
+		MailDomain:    b.mailDomain(p.MailDomain),
 	}
+}
+
+// program checks the path of a program; it may be empty.
+func (b *builder) program(path, key, name string) string {
+	if name != "" && !filepath.IsAbs(name) {
+		b.fail(path+"."+key, "%s: %s: want the absolute path of a program, or nothing", key, kindOf(name))
+	}
+	return name
+}
+
+func (b *builder) mailDomain(name string) string {
+	if strings.ContainsAny(name, " \t\n@") {
+		b.fail("policy.mail_domain", "mail_domain: %s: want a name such as example.org", kindOf(name))
+	}
+	return name
 }
 
 func (b *builder) words(path, key string, words []string, known ...string) []string {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"muster/ctld/dispatch"
+	"muster/ctld/mail"
 	"muster/ctld/store"
 	"muster/job"
 	"muster/state"
@@ -32,7 +33,7 @@ func (c *Controller) lead(ctx context.Context, term uint64) {
 		Term: term, Core: nodesCore{c.store}, Log: c.log, Clock: c.clock, Controllers: c.addresses(),
 	})}
 	var loops sync.WaitGroup
-	for _, f := range []func(context.Context){l.dispatcher.Run, l.schedule, l.keepTime, l.watchNodes, l.trimOutbox, l.rank} {
+	for _, f := range []func(context.Context){l.dispatcher.Run, l.schedule, l.keepTime, l.watchNodes, l.trimOutbox, l.rank, l.mail} {
 		loops.Go(func() { f(ctx) })
 	}
 	c.leading.Store(l)
@@ -42,6 +43,12 @@ func (c *Controller) lead(ctx context.Context, term uint64) {
 	c.gate.use(nil)
 	loops.Wait()
 	c.log.Info("this controller no longer leads", "term", term)
+}
+
+// mail sends the mails that are due until ctx ends.
+func (l *lead) mail(ctx context.Context) {
+	s := &mail.Sender{Core: l.c, Clock: l.c.clock, Log: l.c.log, Propose: l.propose}
+	s.RunUntil(ctx)
 }
 
 // attach is how nodes connected to the leader itself reach the dispatcher.

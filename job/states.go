@@ -46,6 +46,16 @@ func (s State) Ended() bool { return s >= Completed }
 // Active tells whether the job holds resources in this state.
 func (s State) Active() bool { return s == Running || s == Suspended }
 
+// Failure tells whether the job ended otherwise than by itself with success or by
+// somebody's wish (Slurm's states from FAILED on).
+func (s State) Failure() bool { return s.Ended() && s != Completed && s != Cancelled }
+
+// ByController tells whether the controller ended the job. Slurm's record of it is
+// written before the script has returned, so that its exit code stays 0.
+func (s State) ByController() bool {
+	return s == Cancelled || s == Timeout || s == Deadline || s == Preempted
+}
+
 // stateNames: long and compact form by State.
 var stateNames = [...][2]string{
 	Pending: {"PENDING", "PD"}, Running: {"RUNNING", "R"}, Suspended: {"SUSPENDED", "S"},

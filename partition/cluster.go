@@ -49,6 +49,8 @@ type Policy struct {
 	SchedInterval     uint32 // milliseconds, upper bound between two cycles
 	DefMemory         job.Memory
 	MaxMemory         job.Memory
+	MailProg          string // program that sends mail; "": none is sent
+	MailDomain        string // added to the name of a user who gave no address
 }
 
 // Priority holds the weights of the multifactor priority

@@ -48,6 +48,8 @@ func (p *Policy) Code(c *wire.Coder) {
 	wire.Uint(c, 9, &p.SchedInterval)
 	wire.Struct(c, 10, &p.DefMemory)
 	wire.Struct(c, 11, &p.MaxMemory)
+	c.String(12, &p.MailProg)
+	c.String(13, &p.MailDomain)
 }
 
 // Code implements wire.Message.

@@ -35,8 +35,8 @@ func TestCommandKinds(t *testing.T) {
 			wiretest.RoundTrip(t, c)
 		}
 	}
-	if known != 23 {
-		t.Errorf("%d kinds are known, want 23", known)
+	if known != 25 {
+		t.Errorf("%d kinds are known, want 25", known)
 	}
 }
 

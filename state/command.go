@@ -75,6 +75,8 @@ const (
 	KindStepEnd
 	KindComplete
 	KindStartHet
+	KindMailDue
+	KindMailDone
 )
 
 // Configure makes a cluster file the configuration. Nodes and partitions that

@@ -107,6 +107,10 @@ func newClusterCommand(k Kind) Command {
 		return new(Partition)
 	case KindReprioritize:
 		return new(Reprioritize)
+	case KindMailDue:
+		return new(MailDue)
+	case KindMailDone:
+		return new(MailDone)
 	case KindAccounting:
 		return new(Accounting)
 	default:

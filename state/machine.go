@@ -170,6 +170,10 @@ func (m *Machine) dispatch(c Command) Result {
 		return m.promise(c)
 	case *Reprioritize:
 		return m.reprioritize(c)
+	case *MailDue:
+		return m.mailLimits(c)
+	case *MailDone:
+		return m.mailDone(c)
 	case *Tick:
 		return Result{} // all that is due was done when the entry began
 	default:

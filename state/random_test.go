@@ -99,6 +99,7 @@ func (p *player) submitCmd() Command {
 	n.Request.KillOnDep = job.Tri(p.pick("kill", 3))
 	n.Request.Batch.Script[0] = byte(1 + p.pick("script", 3))
 	n.Held = job.Hold(p.pick("held", 4) / 3)
+	n.Request.Mail.Types = []uint32{0, ^uint32(0), ^job.MailArrayTasks}[p.pick("mail", 3)]
 	if p.pick("begin", 8) == 0 {
 		n.Request.Timing.Begin = p.w.now + 3000
 	}
@@ -229,7 +230,7 @@ func (p *player) nodeCmd() Command {
 }
 
 func (p *player) housekeeping() Command {
-	switch p.pick("housekeeping", 5) {
+	switch p.pick("housekeeping", 7) {
 	case 0:
 		_, next := p.w.m.Root().OutboxRange()
 		return &OutboxDone{Through: next - uint64(1+p.pick("behind", 2))}
@@ -247,7 +248,24 @@ func (p *player) housekeeping() Command {
 		}
 	}
 	p.w.now += job.Time(1000 * p.pick("seconds", 120))
+	if p.pick("mail", 2) == 0 {
+		return p.mailCmd()
+	}
 	return &Tick{}
+}
+
+// mailCmd strikes off some mails, or makes some about limits due.
+func (p *player) mailCmd() Command {
+	done := &MailDone{}
+	for n := range p.w.m.Root().Mails() {
+		if p.pick("sent", 2) == 0 {
+			done.Numbers = append(done.Numbers, n)
+		}
+	}
+	if len(done.Numbers) > 0 {
+		return done
+	}
+	return &MailDue{List: []LimitMail{{Job: p.anyJob(), Events: uint32(p.pick("events", 1<<11))}}}
 }
 
 // checkEnds counts each new record of the outbox.

@@ -200,6 +200,15 @@ func (s *restorer) jobRecord(table byte, b []byte) error {
 			}
 		}
 		return err
+	case tableMails:
+		n, size := binary.Uvarint(b)
+		mail := &mailRow{}
+		if err := wire.Decode(b[max(size, 0):], &mail.event); err != nil {
+			return err
+		}
+		mail.sum = s.sumOf(table, n, b[size:])
+		s.m.work.mails.Set(s.m.epoch, n, mail)
+		return nil
 	case tableAnswers:
 		n, size := binary.Uvarint(b)
 		a := &answer{}

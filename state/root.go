@@ -34,6 +34,7 @@ type Root struct {
 	arrays       paged.Table[ArrayUse]
 	outbox       paged.Table[outboxRow]
 	answers      paged.Table[answer]
+	mails        paged.Table[mailRow]
 	blobs        *btree.BTreeG[blobRow]
 	book         *accounting.Book
 	held         *btree.BTreeG[heldRow]
@@ -296,6 +297,20 @@ func (r *Root) Outbox(from uint64) iter.Seq2[uint64, *job.Job] {
 func (r *Root) OutboxRange() (first, next uint64) {
 	return r.counters.Out - uint64(r.outbox.Len()), r.counters.Out
 }
+
+// Mails yields the mails that are due with their numbers, oldest first.
+func (r *Root) Mails() iter.Seq2[uint64, *job.MailEvent] {
+	return func(yield func(uint64, *job.MailEvent) bool) {
+		for n, row := range r.mails.All() {
+			if !yield(n, &row.event) {
+				return
+			}
+		}
+	}
+}
+
+// MailsLost counts the mails that are not sent because too many were due.
+func (r *Root) MailsLost() uint64 { return r.counters.MailLost }
 
 // DiffJobs yields the ids of jobs whose record differs between two roots
 // (old nil: all), ascending, without looking at what is equal.

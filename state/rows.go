@@ -78,6 +78,8 @@ type counters struct {
 	Answer   uint64     // next number in the answer table
 	Priority uint32     // next priority of a job that brings none; counts down
 	Version  uint32     // cluster version
+	Mail     uint64     // number of the last mail that was due
+	MailLost uint64     // mails that found the table full
 }
 
 // firstPriority is where priorities that count down begin, as in Slurm.

@@ -55,6 +55,8 @@ func (n *counters) Code(c *wire.Coder) {
 	c.Uint64(5, &n.Answer)
 	wire.Uint(c, 6, &n.Priority)
 	wire.Uint(c, 7, &n.Version)
+	c.Uint64(8, &n.Mail)
+	c.Uint64(9, &n.MailLost)
 }
 
 // snapshotWriter writes records in sections.
@@ -101,6 +103,12 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 		s.record = binary.AppendUvarint(s.record, n)
 		s.record = wire.Encode(s.record, a)
 		s.end(tableAnswers)
+	}
+	for n, row := range r.mails.All() {
+		s.begin()
+		s.record = binary.AppendUvarint(s.record, n)
+		s.record = wire.Encode(s.record, &row.event)
+		s.end(tableMails)
 	}
 	for _, p := range r.promises {
 		s.put(tablePromises, &p.Planned)

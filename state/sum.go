@@ -25,6 +25,7 @@ const (
 	tablePromises
 	tableEnd
 	tableBook
+	tableMails
 )
 
 // add takes the hash of one more record into the sum: 128 bits, little endian,

@@ -61,6 +61,7 @@ func (m *Machine) put(r *jobRow) bool {
 	if ended || started {
 		m.events = append(m.events, r.ID)
 	}
+	m.mailOf(before, r)
 	return true
 }
 

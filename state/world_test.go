@@ -43,7 +43,7 @@ func testCluster(names ...string) partition.Cluster {
 	c := partition.Cluster{
 		Name:     "test",
 		Licenses: []partition.License{{Name: "lic", Total: 3}},
-		Policy:   partition.Policy{TrackMemory: true, AllocCores: true},
+		Policy:   partition.Policy{TrackMemory: true, AllocCores: true, MailProg: "/bin/mail"},
 		Partitions: []partition.Partition{
 			{Name: "main", NodeList: "ALL", Default: true},
 			{Name: "fenced", NodeList: "ALL", Fence: partition.FenceProof},

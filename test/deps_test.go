@@ -32,6 +32,7 @@ func house() []rule {
 		{"ctld/store", "ctld/store/wal state api job partition", "the store carries commands; it does not judge them"},
 		{"ctld/store/wal", "", "entries on disk; it does not look inside"},
 		{"ctld/dispatch", "state api api/pb job partition gres", "the reconciler compares state with reports"},
+		{"ctld/mail", "state api/slurm job partition", "mails are made of the state alone"},
 		{"ctld/service", "state sched api job", "the contract between core and handlers"},
 		{"ctld/admit", "ctld/service state api api/slurm partition accounting job gres sched", "handlers reach the core by its contract only"},
 		{"ctld/query", "ctld/service state sched api api/slurm accounting partition job gres", "handlers reach the core by its contract only"},

@@ -132,6 +132,14 @@ func setMailType(o *Options, v string) error {
 	return nil
 }
 
+func setMailUser(o *Options, v string) error {
+	if !ValidMailUser(v) {
+		return &OptionError{Text: "Invalid --mail-user specification: give one address, or some with commas and no blanks between them", Code: 255}
+	}
+	o.Job.Mail.User = v
+	return nil
+}
+
 func setNice(o *Options, v string) error {
 	if v == "" {
 		o.Job.Nice = 100

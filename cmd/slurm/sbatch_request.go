@@ -36,9 +36,6 @@ func (s *submission) request() (*api.SubmitRequest, error) {
 		}
 		r.Jobs = append(r.Jobs, j)
 	}
-	if leader.Job.Mail.Types != 0 {
-		s.warnings = append(s.warnings, "warning: no mail is sent by this cluster; --mail-type is kept with the job only")
-	}
 	return r, nil
 }
 

@@ -41,6 +41,9 @@ func (s *submission) checkText(q *job.Request) error {
 			return invalid(fmt.Sprintf("The %s is longer than %d bytes or has a NUL byte in it", t.what, maxPath))
 		}
 	}
+	if !slurm.ValidMailUser(q.Mail.User) {
+		return invalid("The mail user must not begin with - nor have blanks or control characters in it")
+	}
 	if !path.IsAbs(b.WorkDir) {
 		return invalid(fmt.Sprintf("The working directory %q is no absolute path", b.WorkDir))
 	}

@@ -42,7 +42,7 @@ var jobFields = []field{
 	{name: "Extra", running: true, ended: true, set: text(func(q *job.Request) *string { return &q.Extra })},
 	{name: "JobName", running: true, set: text(func(q *job.Request) *string { return &q.Name })},
 	{name: "WCKey", running: true, set: text(func(q *job.Request) *string { return &q.WCKey })},
-	{name: "MailUser", running: true, set: text(func(q *job.Request) *string { return &q.Mail.User })},
+	{name: "MailUser", running: true, set: setMailUser},
 	{name: "MailType", running: true, set: setMailType},
 	{name: "Requeue", running: true, set: setRequeue},
 	{name: "TimeLimit", running: true, adds: true, placing: true, set: setTimeLimit},
@@ -166,6 +166,14 @@ func nodeList(get func(*job.Request) *[]string) func(*jobUpdate, api.Pair) error
 		*get(&u.request), u.changed = names, true
 		return nil
 	}
+}
+
+func setMailUser(u *jobUpdate, p api.Pair) error {
+	if !slurm.ValidMailUser(p.Value) {
+		return badValue(p)
+	}
+	u.request.Mail.User, u.changed = p.Value, true
+	return nil
 }
 
 func setMailType(u *jobUpdate, p api.Pair) error {

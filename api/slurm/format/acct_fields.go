@@ -150,14 +150,10 @@ func appendAcctExit(dst []byte, _ *Context, a *AcctRow) []byte {
 // of a job that it ends itself before the script has returned, so that the code
 // stays 0 there; the batch step and scontrol show what the script returned.
 func AcctExit(r *api.JobRecord) (code uint32, signal uint8) {
-	if r.End == nil || endedByController(r.State) {
+	if r.End == nil || r.State.ByController() {
 		return 0, 0
 	}
 	return r.End.ExitCode, r.End.Signal
-}
-
-func endedByController(s job.State) bool {
-	return s == job.Cancelled || s == job.Timeout || s == job.Deadline || s == job.Preempted
 }
 
 // acctTimes: moments and spans.

@@ -39,9 +39,9 @@ func batchStep(r *api.JobRecord) job.Step {
 		s.ExitCode, s.Signal, s.Usage = r.End.ExitCode, r.End.Signal, r.End.Usage
 	}
 	switch {
-	case endedByController(r.State) && s.Signal == 0 && s.ExitCode != 0:
+	case r.State.ByController() && s.Signal == 0 && s.ExitCode != 0:
 		s.State = job.Failed
-	case endedByController(r.State) || r.State == job.Failed && s.Signal != 0:
+	case r.State.ByController() || r.State == job.Failed && s.Signal != 0:
 		s.State = job.Cancelled
 	}
 	for i := range r.Alloc.Nodes {

@@ -211,7 +211,7 @@ func partitionFields() []nodeField {
 		})},
 		{Name: "OverSubscribe", Letter: 'h', Head: "OVERSUBSCRIBE", Text: share},
 		{Name: "Share", Head: "OVERSUBSCRIBE", Hidden: true, Text: share},
-		{Name: "Partition", Letter: 'P', Head: "PARTITION", Text: appendPartition},
+		{Name: "Partition", Letter: 'P', Head: "PARTITION", Star: true, Text: appendPartition},
 		{Name: "PartitionName", Letter: 'R', Head: "PARTITION", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte { return append(dst, p.Name...) })},
 		{Name: "PreemptMode", Letter: 'M', Head: "PREEMPT_MODE", Text: partText(func(dst []byte, p *api.PartitionRecord) []byte {
 			return appendOr(dst, strings.ToUpper(p.PreemptMode), "OFF")

@@ -4,6 +4,7 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type Field[R any] struct {
 	Letter byte   // for -o; 0: none
 	Head   string
 	Over   bool   // set right, it may be wider than its column
+	Star   bool   // a star at the end stays when the text is cut
 	Hidden bool   // an old name that --helpformat leaves out
 	Needs  uint32 // parts of the record that the text is made from
 	Note   string // how it differs from Slurm's; "" for not at all
@@ -79,7 +81,11 @@ func (t *Table[R]) AppendRow(dst []byte, x *Context, r *R) []byte {
 		if c.Field != nil {
 			at := len(dst)
 			dst = c.Field.Text(dst, x, r)
+			starred := c.Field.Star && len(dst) > at && dst[len(dst)-1] == '*'
 			dst = fit(dst, at, c.Width, c.Right, c.Field.Over)
+			if starred && c.Width > 0 && len(dst) == at+c.Width {
+				keepStar(dst[at:])
+			}
 		}
 		dst = append(dst, c.Suffix...)
 	}
@@ -110,6 +116,14 @@ func fit(dst []byte, at, width int, right, over bool) []byte {
 		}
 	}
 	return dst
+}
+
+// keepStar puts the star back that was cut off a text, as Slurm marks the default
+// partition however narrow the column is.
+func keepStar(text []byte) {
+	if !bytes.Contains(text, []byte{'*'}) {
+		text[len(text)-1] = '*'
+	}
 }
 
 // maxWidth bounds a column's width, so that a format costs no memory.
