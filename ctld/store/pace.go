@@ -4,53 +4,53 @@ import "time"
 
 // An entry costs each controller about a millisecond of CPU time, and hardly
 // more when it carries a hundred commands. So entries that follow each other are
-// kept apart: those that somebody waits for a little, those of the controllers
-// and nodes themselves more. One that comes alone goes at once.
+// kept apart, but for those that a single client waits for: it sends no other
+// meanwhile, so nothing could go along.
 const (
-	userStep  = 5 * time.Millisecond  // mean time between two entries while many come
-	ownStep   = 10 * time.Millisecond // the same if none has a user's command
-	paceBurst = 8                     // entries that may follow each other at once after a rest
+	paceStep = 10 * time.Millisecond // mean time between two entries while many come
+	// paceBurst is how many entries may follow each other at once after a rest,
+	// and crowdBurst the same while several clients are about.
+	paceBurst  = 8
+	crowdBurst = 2
+	// crowdTime is how long it counts that the commands of several clients came
+	// at a time.
+	crowdTime = 250 * time.Millisecond
 )
 
-// bucket has room for paceBurst entries and fills by one in each step. The zero
-// value is full.
-type bucket struct {
-	full time.Time // when it is full again
+// pace keeps entries apart. It is a bucket with room for a burst, which fills by
+// one entry in each step. The zero value is full.
+type pace struct {
+	full  time.Time // when the bucket is full again
+	crowd time.Time // until then several clients are about
 }
 
-// wait is how long an entry has to wait.
-func (b *bucket) wait(now time.Time, step time.Duration) time.Duration {
-	return max(max(b.full.Sub(now), 0)-(paceBurst-1)*step, 0)
-}
-
-// take takes an entry out.
-func (b *bucket) take(now time.Time, step time.Duration) {
-	if b.full.Before(now) {
-		b.full = now
+// burst is how many entries may follow each other at once.
+func (p *pace) burst(now time.Time) time.Duration {
+	if now.Before(p.crowd) {
+		return crowdBurst
 	}
-	b.full = b.full.Add(step)
+	return paceBurst
 }
-
-// pace keeps entries apart.
-type pace struct{ user, own bucket }
 
 // wait is how long the next entry has to wait, if it has a user's command or not.
 func (p *pace) wait(now time.Time, user bool) time.Duration {
-	if user {
-		return p.user.wait(now, userStep)
+	if user && !now.Before(p.crowd) {
+		return 0
 	}
-	return p.own.wait(now, ownStep)
+	return max(max(p.full.Sub(now), 0)-(p.burst(now)-1)*paceStep, 0)
 }
 
-// sent counts an entry with so many users' commands. Somebody who sends one after
-// the other waits for each and is not slowed down; many who send at the same time
-// share entries. Neither delays the controllers' own for longer than a burst does.
+// sent counts an entry with so many users' commands. However many were sent, the
+// next one waits for a step at most.
 func (p *pace) sent(now time.Time, users int) {
 	if users > 1 {
-		p.user.take(now, userStep)
+		p.crowd = now.Add(crowdTime)
 	}
-	p.own.take(now, ownStep)
-	if most := now.Add(paceBurst * ownStep); p.own.full.After(most) {
-		p.own.full = most
+	if p.full.Before(now) {
+		p.full = now
+	}
+	p.full = p.full.Add(paceStep)
+	if most := now.Add(p.burst(now) * paceStep); p.full.After(most) {
+		p.full = most
 	}
 }
