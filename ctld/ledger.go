@@ -26,8 +26,9 @@ type ledgerWriter struct {
 var _ service.Ledger = (*ledgerWriter)(nil)
 
 const (
-	// gatherTime is how long records are gathered for one transaction.
-	gatherTime = 200 * time.Millisecond
+	// gatherTime is how long records are gathered for one transaction. Until then they
+	// are safe in the state, and read from there.
+	gatherTime = time.Second
 	// writeMost bounds one transaction.
 	writeMost = 20_000
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"time"
 
 	"muster/state"
 )
@@ -12,6 +13,11 @@ import (
 // not there. One that is away for longer gets them from another one's ledger
 // (refill.go).
 const keptForAbsent = 20_000
+
+// trimEvery is the least time between two commands that take records out: the
+// controllers' ledgers are written at different times, and an entry costs more than
+// some records in memory.
+const trimEvery = 2 * time.Second
 
 // ledgers says how far each controller's ledger is.
 type ledgers struct {
@@ -72,8 +78,14 @@ func (l *lead) trimOutbox(ctx context.Context) {
 		}
 		first, next := l.c.store.Root().OutboxRange()
 		safe := l.followers.safe(len(l.c.file.Controllers), l.c.ledger.last(), next-first)
-		if safe >= first && next > first {
-			l.propose(ctx, "records that are safe on disk", &state.OutboxDone{Through: min(safe, next-1)})
+		if safe < first || next == first {
+			continue
+		}
+		l.propose(ctx, "records that are safe on disk", &state.OutboxDone{Through: min(safe, next-1)})
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.c.clock.After(trimEvery):
 		}
 	}
 }
