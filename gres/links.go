@@ -117,6 +117,16 @@ func (r Role) String() string {
 	return [...]string{"", "fabric", "storage", "control"}[min(r, Control)]
 }
 
+// ParseRole reads what String writes; NoRole for anything else.
+func ParseRole(text string) Role {
+	for r := Fabric; r <= Control; r++ {
+		if text == r.String() {
+			return r
+		}
+	}
+	return NoRole
+}
+
 // NIC is a network card.
 type NIC struct {
 	Name string // of its RDMA device (mlx5_0), else of the interface
