@@ -36,7 +36,7 @@ func (s *server) Hashes(ctx context.Context, in *pb.HashesRequest) (*pb.HashesRe
 	if len(in.Index) > maxMarks {
 		return nil, status.Errorf(codes.InvalidArgument, "%d indices asked for, at most %d are answered", len(in.Index), maxMarks)
 	}
-	out := &pb.HashesReply{}
+	out := &pb.HashesReply{WallMs: s.c.clock.Now().UnixMilli()}
 	for _, m := range s.c.store.MarksAt(in.Index) {
 		out.Hashes = append(out.Hashes, &pb.StateHash{Index: m.Index, Hash: m.Hash[:]})
 	}
@@ -159,6 +159,23 @@ func (c *Controller) act(v, last finding, at *ballot) {
 	}
 }
 
+// maxTrip is the longest round trip after which another's clock is believed: half
+// of it is not known.
+const maxTrip = 500 * time.Millisecond
+
+// askHashes asks one controller, and hears from the answer what its clock shows.
+func (c *Controller) askHashes(ctx context.Context, name string, client pb.ControllerClient, in *pb.HashesRequest) (*pb.HashesReply, error) {
+	start := c.clock.Now()
+	reply, err := client.Hashes(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if trip := c.clock.Now().Sub(start); trip <= maxTrip && reply.WallMs > 0 {
+		c.store.HearClock(name, time.UnixMilli(reply.WallMs), start.Add(trip/2))
+	}
+	return reply, nil
+}
+
 // ballots asks all other controllers for their hashes at the indices of marks.
 // Who does not answer in time is left out.
 func (c *Controller) ballots(ctx context.Context, marks []store.Mark) []ballot {
@@ -174,7 +191,7 @@ func (c *Controller) ballots(ctx context.Context, marks []store.Mark) []ballot {
 	var questions sync.WaitGroup
 	for i, name := range c.peers.names {
 		client, _ := c.peers.client(name)
-		questions.Go(func() { replies[i], _ = client.Hashes(ctx, in) })
+		questions.Go(func() { replies[i], _ = c.askHashes(ctx, name, client, in) })
 	}
 	questions.Wait()
 	for i, r := range replies {

@@ -41,7 +41,8 @@ type attempt struct {
 	usage     pb.Usage // highest samples
 
 	next   func()      // goes on with the end when the line is in the output
-	limit  *time.Timer // time limit
+	count  countdown   // to the time limit
+	limit  *time.Timer // at the time limit
 	before *time.Timer // --signal
 	kill   *time.Timer // end of KillWait
 }
@@ -65,10 +66,10 @@ func (n *Node) after(ctx context.Context, a *attempt, d time.Duration, f func())
 	})
 }
 
-// armLimit sets the timers of the time limit. They count on this machine's
-// monotonic clock from the leader's time now.
+// armLimit sets the timers of the time limit.
 func (n *Node) armLimit(ctx context.Context, a *attempt, endMS int64) {
 	a.launch.EndMs = endMS
+	left := a.count.set(endMS, n.leaderNow(), time.Now())
 	for _, t := range []*time.Timer{a.limit, a.before} {
 		if t != nil {
 			t.Stop()
@@ -77,7 +78,6 @@ func (n *Node) armLimit(ctx context.Context, a *attempt, endMS int64) {
 	if endMS == 0 || a.state == preparing || a.state == finishing || a.ending != nil {
 		return
 	}
-	left := time.UnixMilli(endMS).Sub(n.leaderNow())
 	if a.leads() {
 		a.limit = n.after(ctx, a, left, func() {
 			a.timedOut = true

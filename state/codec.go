@@ -182,6 +182,7 @@ func (r *Report) Code(c *wire.Coder) {
 	c.Bool(10, &r.Failed)
 	c.String(11, &r.Detail)
 	wire.Int(c, 12, &r.At)
+	wire.Int(c, 13, &r.Latest)
 }
 
 // Code implements wire.Message.

@@ -238,6 +238,9 @@ type Report struct {
 	Failed bool
 	Detail string
 	At     job.Time
+	// Latest is the latest that At is believed: by the controllers' wall clocks,
+	// which are ahead of state time after a pause of all controllers. 0: state time.
+	Latest job.Time
 }
 
 // Tick moves state time on and lets what is due happen (begin times).

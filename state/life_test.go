@@ -334,3 +334,37 @@ func TestReservationsAndPartitions(t *testing.T) {
 	w.must(&Partition{Value: p})
 	w.refuse(NoLongerFits, w.startCmd(w.submit(nil), job.NoTask, 0, "n2"))
 }
+
+// An end that a node saw while nobody led is believed as far as the wall clocks
+// that the leader knows go, and no farther.
+func TestAnEndDuringAPauseKeepsItsTime(t *testing.T) {
+	const hour = job.Time(3_600_000)
+	for _, c := range []struct {
+		name               string
+		at, latest, wanted job.Time // after the start
+	}{
+		{"before now", 0, 0, 0},
+		{"while nobody led", 2 * hour, 24 * hour, 2 * hour},
+		{"later than all clocks", 25 * hour, 24 * hour, -1},
+		{"later than state time, no clock said", 2 * hour, 0, -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			id := w.submit(nil)
+			w.start(id, "n1")
+			start := w.job(id).Times.Start
+			r := &Report{Job: id, Node: "n1", Ended: true, Released: true, At: start + c.at}
+			if c.latest != 0 {
+				r.Latest = start + c.latest
+			}
+			w.must(r)
+			want := start + c.wanted
+			if c.wanted < 0 {
+				want = w.m.Root().Now()
+			}
+			if got := w.job(id).Times.End; got != want {
+				t.Errorf("it ended %d after its start, want %d", got-start, want-start)
+			}
+		})
+	}
+}

@@ -50,7 +50,7 @@ func (m *Machine) report(c *Report) Result {
 // takeEnd sets how an active job ended, if the report says that it did.
 func (m *Machine) takeEnd(r *jobRow, c *Report, batch bool) {
 	at := c.At
-	if at < r.Times.Start || at > m.work.now {
+	if latest := max(m.work.now, c.Latest); at < r.Times.Start || at > latest {
 		at = m.work.now
 	}
 	switch {

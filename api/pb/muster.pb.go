@@ -678,6 +678,7 @@ func (x *HashesRequest) GetIndex() []uint64 {
 type HashesReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Hashes        []*StateHash           `protobuf:"bytes,1,rep,name=hashes,proto3" json:"hashes,omitempty"`
+	WallMs        int64                  `protobuf:"varint,2,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"` // what the controller's wall clock shows
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -717,6 +718,13 @@ func (x *HashesReply) GetHashes() []*StateHash {
 		return x.Hashes
 	}
 	return nil
+}
+
+func (x *HashesReply) GetWallMs() int64 {
+	if x != nil {
+		return x.WallMs
+	}
+	return 0
 }
 
 type StateHash struct {
@@ -3087,9 +3095,10 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"IndexReply\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\"%\n" +
 	"\rHashesRequest\x12\x14\n" +
-	"\x05index\x18\x01 \x03(\x04R\x05index\"8\n" +
+	"\x05index\x18\x01 \x03(\x04R\x05index\"Q\n" +
 	"\vHashesReply\x12)\n" +
-	"\x06hashes\x18\x01 \x03(\v2\x11.muster.StateHashR\x06hashes\"5\n" +
+	"\x06hashes\x18\x01 \x03(\v2\x11.muster.StateHashR\x06hashes\x12\x17\n" +
+	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\"5\n" +
 	"\tStateHash\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\"\xbd\x01\n" +

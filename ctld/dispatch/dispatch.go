@@ -26,6 +26,8 @@ type Core interface {
 	Changed(r *state.Root) <-chan struct{}
 	// Now is the present state time.
 	Now() job.Time
+	// WallNow is what most of the controllers' wall clocks show.
+	WallNow() job.Time
 	// Submit queues one command; done is called once, and must not block.
 	Submit(e state.Envelope, done func(state.Result, uint64, error)) error
 	// LocalBlob reads a blob that this controller has.

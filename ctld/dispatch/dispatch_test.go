@@ -91,6 +91,9 @@ func (c *cluster) Now() job.Time {
 	return c.now
 }
 
+// WallNow implements Core.
+func (c *cluster) WallNow() job.Time { return c.Now() }
+
 // Submit implements Core.
 func (c *cluster) Submit(e state.Envelope, done func(state.Result, uint64, error)) error {
 	c.mu.Lock()

@@ -44,7 +44,11 @@ func (s *Session) report(r *pb.Report) {
 
 func (s *Session) propose(r *pb.Report) {
 	d := s.d
-	err := d.cfg.Core.Submit(state.Seal(reportOf(s.name, s.hello.BootId, r), nodeActor(s.name), state.RequestID{}),
+	report := reportOf(s.name, s.hello.BootId, r)
+	if report.At > d.cfg.Core.Now() { // it ended while nobody led, or the node's clock is ahead
+		report.Latest = d.cfg.Core.WallNow()
+	}
+	err := d.cfg.Core.Submit(state.Seal(report, nodeActor(s.name), state.RequestID{}),
 		func(res state.Result, _ uint64, err error) { s.reported(r, res, err) })
 	if err != nil {
 		s.reported(r, state.Result{}, err)

@@ -136,6 +136,7 @@ func Open(cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg, blobs: files, time: newStateTime(cfg.Clock), notify: make(chan bool, 16),
 		seen: make(chan struct{}, 1), failed: make(chan struct{}), down: make(chan struct{})}
 	s.fsm = newFSM(s)
+	s.carryTime()
 	if err := s.openRaft(); err != nil {
 		return nil, errors.Join(err, files.close())
 	}
@@ -147,6 +148,7 @@ func Open(cfg Config) (*Store, error) {
 	s.tasks.Go(func() { s.watchLeadership(ctx) })
 	s.tasks.Go(func() { s.takeSnapshots(ctx) })
 	s.tasks.Go(func() { s.keepBlobs(ctx) })
+	s.tasks.Go(func() { s.keepTime(ctx) })
 	return s, nil
 }
 
