@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"muster/internal/bootclock"
 	"muster/job"
 )
 
@@ -23,19 +21,6 @@ const clockFile = "clock"
 
 // carryEvery is how often the file is written.
 const carryEvery = 5 * time.Second
-
-// bootID and bootClock are the machine's: the clock runs on in suspend, and both
-// are others after a boot.
-func bootID() (string, error) {
-	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(b)), err
-}
-
-func bootClock() (time.Duration, error) {
-	var t unix.Timespec
-	err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t)
-	return time.Duration(t.Nano()), err
-}
 
 // writeClock replaces the file.
 func writeClock(dir, boot string, clock time.Duration, t job.Time) error {
@@ -69,14 +54,14 @@ func readClock(dir, boot string) (t job.Time, clock time.Duration, err error) {
 
 // carryTime takes over the state time of the process before this one.
 func (s *Store) carryTime() {
-	boot, err := bootID()
+	boot, err := bootclock.ID()
 	var t job.Time
 	var then, now time.Duration
 	if err == nil {
 		t, then, err = readClock(s.cfg.Dir, boot)
 	}
 	if err == nil {
-		now, err = bootClock()
+		now, err = bootclock.Now()
 	}
 	if err != nil {
 		s.cfg.Log.Warn("the state time of the last run is not known; a pause of all controllers is made up for slowly", "err", err)
@@ -89,7 +74,7 @@ func (s *Store) carryTime() {
 
 // keepTime writes the file until ctx ends.
 func (s *Store) keepTime(ctx context.Context) {
-	boot, err := bootID()
+	boot, err := bootclock.ID()
 	if err != nil {
 		return // said by carryTime
 	}
@@ -98,7 +83,7 @@ func (s *Store) keepTime(ctx context.Context) {
 		case <-ctx.Done():
 		case <-s.cfg.Clock.After(carryEvery):
 		}
-		now, err := bootClock()
+		now, err := bootclock.Now()
 		if t := s.time.now(); err == nil && t != 0 {
 			err = writeClock(s.cfg.Dir, boot, now, t)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"muster/internal/bootclock"
 	"muster/internal/clock"
 	"muster/job"
 )
@@ -150,7 +151,7 @@ func TestAStoreFindsThePauseInItsStateTime(t *testing.T) {
 	r.configure()
 	r.stop("c1")
 	dir := filepath.Join(r.dir, "c1")
-	boot, err := bootID()
+	boot, err := bootclock.ID()
 	if err != nil {
 		t.Fatal(err)
 	}
