@@ -14,13 +14,20 @@ type Accounts struct {
 
 // Begin implements Limits.
 func (a *Accounts) Begin(job.Time) Ledger {
-	return &accountLedger{Accounts: a, started: map[accounting.Holder]accounting.Use{}}
+	l := &accountLedger{Accounts: a, started: map[accounting.Holder]accounting.Use{}, gates: map[gateKey]*gate{}}
+	for _, x := range a.Rules.Book.Assocs {
+		l.byPartition = l.byPartition || x.Partition != ""
+	}
+	return l
 }
 
 // accountLedger counts the starts of one cycle on top of what is held already.
 type accountLedger struct {
 	*Accounts
-	started map[accounting.Holder]accounting.Use
+	started     map[accounting.Holder]accounting.Use
+	total       accounting.Use // of all starts
+	gates       map[gateKey]*gate
+	byPartition bool // some associations are for one partition
 }
 
 // Use implements accounting.Uses.
@@ -46,7 +53,7 @@ func (l *accountLedger) Bars(j *job.Job, partition string, limit job.Minutes) Wh
 	// What the job does not ask for by itself is not known before it is placed:
 	// that there is too little of something is judged then.
 	k.Want = least
-	return l.why(&k, true)
+	return l.bars(&k)
 }
 
 func leastOf(list accounting.Amounts, name, typ string, n uint64) accounting.Amounts {
@@ -68,6 +75,7 @@ func (l *accountLedger) Holds(j *job.Job, a *job.Allocation, limit job.Minutes) 
 func (l *accountLedger) Started(j *job.Job, a *job.Allocation, _ job.Minutes) {
 	use := accounting.UseOf(a)
 	use.Submitted = 0 // it is in the queue already
+	l.total = l.total.Plus(&use)
 	for _, h := range accounting.Holders(j.Account, user(j), a.Partition, j.QOS) {
 		have := l.started[h]
 		l.started[h] = have.Plus(&use)

@@ -36,7 +36,6 @@ type cycle struct {
 	cands        []partition.Candidate
 	earliest     []job.Time // working memory of the search
 	sorted       []job.Time
-	empty        []int // by word: no node of it for windows that begin before this column
 	ledger       Ledger
 	partCores    map[partNode]int // cores that this plan's starts hold, by partition
 	planned      int

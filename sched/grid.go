@@ -93,19 +93,16 @@ func (g *grid) steps(v *View) {
 		g.own[i] = own
 		cores, memory, gpus = max(cores, int64(all.Cores)), max(memory, all.MemoryMB), max(gpus, sum)
 	}
-	g.cores, g.memory, g.gpus = stairs(1, cores), stairs(1024, memory), stairs(1, gpus)
+	g.cores, g.memory, g.gpus = stairs(1, cores, 6), stairs(2000, memory, 2), stairs(1, gpus, 8)
 	g.rows = len(g.cores) + len(g.memory) + len(g.gpus) + 1
 }
 
-// stairs are steps from first to at most last, each a third or a half above the
-// one before.
-func stairs(first, last int64) []int64 {
+// stairs are steps from first to at most last, each by a part above the one before,
+// and at least by first.
+func stairs(first, last, part int64) []int64 {
 	var out []int64
-	for s := first; s <= last; s *= 2 {
+	for s := first; s <= last; s += max(first, s/part) {
 		out = append(out, s)
-		if mid := s + s/2; mid > s && mid <= last {
-			out = append(out, mid)
-		}
 	}
 	return out
 }

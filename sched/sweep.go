@@ -25,33 +25,43 @@ func (c *cycle) onGrid(t *trial) {
 	n := t.need
 	t.plain = t.class.Features != nil && t.class.Features.Plain() && !t.part.LLN && !n.Contiguous && !n.Spread &&
 		len(n.Counts) == 0 && len(n.Gres.Job) == 0 && (n.Fewest || n.MaxNodes <= max(1, n.MinNodes))
-	if c.grid == nil || t.resv != nil || t.named || !t.rising {
+	if c.grid == nil || t.resv != nil || t.named || !t.rising || t.high < 0 {
 		return
 	}
 	g := c.grid
-	floor := c.floor(t)
-	t.rows = []int{max(0, floor.cores-1)}
-	if floor.memory > 0 && n.Track {
-		t.rows = append(t.rows, len(g.cores)+floor.memory-1)
+	t.floor = c.floorOf(t)
+	t.rows = []int{max(0, t.floor.cores-1)}
+	if t.floor.memory > 0 && n.Track {
+		t.rows = append(t.rows, len(g.cores)+t.floor.memory-1)
 	}
-	if floor.gpus > 0 {
-		t.rows = append(t.rows, len(g.cores)+len(g.memory)+floor.gpus-1)
+	if t.floor.gpus > 0 {
+		t.rows = append(t.rows, len(g.cores)+len(g.memory)+t.floor.gpus-1)
 	}
-	if n.Whole {
+	if t.floor.idle = n.Whole; n.Whole {
 		t.rows = append(t.rows, g.idleRow())
 	}
 	t.rows[0], t.rows[len(t.rows)-1] = t.rows[len(t.rows)-1], t.rows[0] // the scarcest first
+	t.since = make([]uint16, t.high-t.low+1)
+	for w := range t.since {
+		if t.bits[t.low+w] == 0 {
+			t.since[w] = nowhere
+		}
+	}
 }
 
-// floor is the least that a node must have free to be part of a placement, over
+// nowhere stands for a word of nodes that a trial has no use for.
+const nowhere = 1<<16 - 1
+
+// floorOf is the least that a node must have free to be part of a placement, over
 // all kinds of nodes.
-func (c *cycle) floor(t *trial) level {
+func (c *cycle) floorOf(t *trial) level {
 	g, n := c.grid, t.need
 	cores, memory, gpus := int64(never), int64(never), int64(never)
 	for k := range t.kinds {
 		h := t.kinds[k].host
 		free := h.All()
 		if !n.Cost(h, &free, leastTasks(n), nil, &t.cost) {
+			t.uneven = true
 			return level{}
 		}
 		sum := int64(0)
@@ -60,13 +70,27 @@ func (c *cycle) floor(t *trial) level {
 				sum += count
 			}
 		}
-		need := max(t.cost.Cores, (n.MinCPUs+h.Threads-1)/h.Threads)
-		cores, memory, gpus = min(cores, int64(need)), min(memory, t.cost.MemoryMB), min(gpus, sum)
+		need := int64(max(t.cost.Cores, (n.MinCPUs+h.Threads-1)/h.Threads))
+		t.uneven = t.uneven || k > 0 && (need != cores || t.cost.MemoryMB != memory || sum != gpus)
+		cores, memory, gpus = min(cores, need), min(memory, t.cost.MemoryMB), min(gpus, sum)
 	}
-	if len(t.kinds) == 0 {
-		return level{}
-	}
+	t.minCores, t.minMemory, t.minGPUs = cores, memory, gpus
 	return level{cores: step(g.cores, cores), memory: step(g.memory, memory), gpus: step(g.gpus, gpus)}
+}
+
+// inWord lists the nodes of a word that the grid leaves to a trial for a window of
+// columns, and the next column with which a window may have others. whole says that
+// the window is as long as the jobs of the trial: what it finds empty is noted.
+func (c *cycle) inWord(t *trial, word, first, end int, whole bool) (set uint64, next int) {
+	if since := int(t.since[word-t.low]); since == nowhere || whole && since > first {
+		return 0, since
+	}
+	c.plan.Steps++
+	set, next = c.grid.pick(word, t.bits[word], t.rows, first, end)
+	if set == 0 && whole {
+		t.since[word-t.low] = uint16(next)
+	}
+	return set, next
 }
 
 // placeByGrid is place for a trial with rows: nodes that the grid rules out are
@@ -74,15 +98,12 @@ func (c *cycle) floor(t *trial) level {
 // behind them.
 func (c *cycle) placeByGrid(t *trial, from, to job.Time) ([]partition.Placed, bool) {
 	first, end := c.grid.from(from), c.grid.until(to)
+	whole := to == endOf(from, t.limit)
 	tasks := 0
 	for word := t.low; word <= t.high; word++ {
-		if t.bits[word] == 0 {
-			continue
-		}
-		c.plan.Steps++
-		for set, _ := c.grid.pick(word, t.bits[word], t.rows, first, end); set != 0; {
-			got, whole := c.offer(t, word*64+lowest(&set), from, to)
-			if tasks += got; got > 0 && t.plain && c.suffices(t, tasks, whole) {
+		for set, _ := c.inWord(t, word, first, end, whole); set != 0; {
+			got, all := c.offer(t, word*64+lowest(&set), from, to)
+			if tasks += got; got > 0 && t.plain && c.suffices(t, tasks, all) {
 				return c.choose(t)
 			}
 		}
@@ -95,7 +116,7 @@ func (c *cycle) placeByGrid(t *trial, from, to job.Time) ([]partition.Placed, bo
 
 // offer makes a node a candidate if it can take some tasks, and tells how many,
 // and whether that is all of the job.
-func (c *cycle) offer(t *trial, node int, from, to job.Time) (tasks int, whole bool) {
+func (c *cycle) offer(t *trial, node int, from, to job.Time) (tasks int, all bool) {
 	if c.blocked(node, from, to, t.resv) != nil {
 		return 0, false
 	}
@@ -112,11 +133,11 @@ func (c *cycle) offer(t *trial, node int, from, to job.Time) (tasks int, whole b
 
 // suffices tells whether the candidates are enough, so that those after them
 // would not be taken.
-func (c *cycle) suffices(t *trial, tasks int, whole bool) bool {
+func (c *cycle) suffices(t *trial, tasks int, all bool) bool {
 	n := t.need
 	switch {
 	case n.MinNodes <= 1 && n.Tasks > 0: // one node for all of it is looked for first
-		return whole
+		return all
 	case n.MaxNodes > 0 && len(c.cands) > n.MaxNodes:
 		return false
 	}
@@ -127,9 +148,12 @@ func (c *cycle) suffices(t *trial, tasks int, whole bool) bool {
 func (c *cycle) sweep(t *trial) (spot, bool) {
 	g := c.grid
 	length := t.length(0)
-	checked := g.from(t.after) // columns from the start up to here have enough nodes
-	c.empty = append(c.empty[:0], make([]int, len(t.bits))...)
-	for col := checked; col < len(g.start); {
+	from := max(g.from(t.after), c.proven(t))
+	if t.plain && t.need.MaxNodes == 1 && len(t.class.Licenses.List) == 0 {
+		return c.sweepOne(t, from, length)
+	}
+	checked := from // columns from the start up to here have enough nodes
+	for col := from; col < len(g.start); {
 		if col, checked = c.enough(t, col, checked, length); col == len(g.start) || c.spent() {
 			break
 		}
@@ -143,9 +167,45 @@ func (c *cycle) sweep(t *trial) (spot, bool) {
 		}
 		if s, ok := c.at(t, start, t.limit, false); ok {
 			t.after = start
+			c.prove(t, col)
 			return s, true
 		}
 		col++
+	}
+	return spot{}, false
+}
+
+// sweepOne is sweep for a job that fits on one node: it follows the word of nodes
+// that may have one first.
+func (c *cycle) sweepOne(t *trial, from int, length job.Time) (spot, bool) {
+	g := c.grid
+	for !c.spent() {
+		word, col := -1, len(g.start)
+		for w, since := range t.since {
+			if at := max(int(since), from); at < col {
+				word, col = t.low+w, at
+			}
+		}
+		if word < 0 {
+			break
+		}
+		start := g.start[col]
+		s := spot{start: start, end: endOf(start, t.limit), limit: t.limit}
+		for set, _ := c.inWord(t, word, col, g.until(plus(start, length)), true); set != 0; {
+			c.cands = c.cands[:0]
+			if got, _ := c.offer(t, word*64+lowest(&set), start, s.end); got == 0 {
+				continue
+			}
+			var ok bool
+			if s.placed, ok = c.choose(t); ok {
+				t.after = start
+				c.prove(t, col)
+				return s, true
+			}
+		}
+		if at := &t.since[word-t.low]; int(*at) <= col { // the grid left nodes, their lines do not
+			*at = uint16(col + 1)
+		}
 	}
 	return spot{}, false
 }
@@ -168,7 +228,7 @@ func (c *cycle) enough(t *trial, col, checked int, length job.Time) (at, upTo in
 				}
 			}
 		}
-		c.plan.Steps += (end - checked) / 16
+		c.plan.Steps += max(0, end-checked) / 16
 		if short < 0 {
 			return col, max(checked, end)
 		}
@@ -183,18 +243,7 @@ func (c *cycle) enough(t *trial, col, checked int, length job.Time) (at, upTo in
 func (c *cycle) mayFit(t *trial, first, end int) int {
 	nodes, next := 0, len(c.grid.start)
 	for word := t.low; word <= t.high; word++ {
-		if t.bits[word] == 0 {
-			continue
-		}
-		if c.empty[word] > first {
-			next = min(next, c.empty[word])
-			continue
-		}
-		c.plan.Steps++
-		set, change := c.grid.pick(word, t.bits[word], t.rows, first, end)
-		if set == 0 {
-			c.empty[word] = change
-		}
+		set, change := c.inWord(t, word, first, end, true)
 		if nodes += bits.OnesCount64(set); nodes >= t.least {
 			return first
 		}

@@ -24,6 +24,7 @@ type where struct {
 	high     int
 	rising   bool // nodes is in ascending order
 	subsets  map[string]*where
+	proofs   []proof
 }
 
 // kind is a number of usable nodes that requests cannot tell apart.

@@ -180,7 +180,7 @@ func (c *cycle) roomy(t *trial, end job.Time) []int {
 	c.roomyNodes = c.roomyNodes[:0]
 	first, last := c.grid.from(c.now), c.grid.until(end)
 	for word := t.low; word <= t.high; word++ {
-		for set, _ := c.grid.pick(word, t.bits[word], t.rows, first, last); set != 0; {
+		for set, _ := c.inWord(t, word, first, last, true); set != 0; {
 			c.roomyNodes = append(c.roomyNodes, word*64+lowest(&set))
 		}
 	}
