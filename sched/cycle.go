@@ -24,6 +24,7 @@ type cycle struct {
 	licenses     line   // devices stand for licences, by place in view.Licenses
 	reserved     [][]*partition.Reservation
 	setAside     []int // nodes of reservations, ascending
+	nextColumn   int   // of a search that failed: before it no other can succeed
 	roomyNodes   []int // working memory of reasons
 	busy         []*bitset.Set
 	held         [][]*bitset.Set

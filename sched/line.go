@@ -123,6 +123,46 @@ func (l *line) first(t, length job.Time, fit func(*partition.Room) bool) (job.Ti
 	return start, looks
 }
 
+// least is an amount that a node must have free: cores, MB, and GPUs of some kinds
+// together.
+type least struct {
+	cores, memory, gpus int64
+	kinds               []int // places of GPUs among the devices
+}
+
+// has tells whether a segment has an amount free.
+func (l *line) has(i, width int, a *least) bool {
+	s := l.free[i*width : (i+1)*width]
+	if s[0] < a.cores || s[1] < a.memory {
+		return false
+	}
+	if a.gpus == 0 {
+		return true
+	}
+	sum := int64(0)
+	for _, k := range a.kinds {
+		sum += s[2+k]
+	}
+	return sum >= a.gpus
+}
+
+// opens is the earliest start, not before t, of a stretch of time with an amount
+// free, or never.
+func (l *line) opens(t, length job.Time, a *least) job.Time {
+	w := l.width()
+	start := t
+	for i := l.segment(t); i < len(l.at) && l.at[i] < plus(start, length); i++ {
+		if l.has(i, w, a) {
+			continue
+		}
+		if i+1 == len(l.at) {
+			return never
+		}
+		start = max(t, l.at[i+1])
+	}
+	return start
+}
+
 // plus adds a length to a time; what is too long is never.
 func plus(t, length job.Time) job.Time {
 	if length >= never-t {

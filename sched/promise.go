@@ -237,6 +237,9 @@ func (k *promises) hold(c *cycle, s *spot, sign int) {
 	}
 }
 
+// careful tells whether the search goes by the kept picture.
+func (c *cycle) careful() bool { return c.kept != nil && c.kept.careful }
+
 // carefully searches in the kept picture.
 func (c *cycle) carefully(f func() (spot, bool)) (spot, bool) {
 	c.kept.careful = true

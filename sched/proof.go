@@ -29,9 +29,9 @@ func (t *trial) asks() (p proof, ok bool) {
 	if t.uneven || !t.plain || t.need.Tasks > 0 && t.need.MaxNodes != 1 || len(t.class.Licenses.List) > 0 || len(t.need.Gres.Task) > 0 {
 		return p, false
 	}
-	p = proof{cores: t.minCores, gpus: t.minGPUs, whole: t.need.Whole, least: t.least, length: t.length(0)}
+	p = proof{cores: t.min.cores, gpus: t.min.gpus, whole: t.need.Whole, least: t.least, length: t.length(0)}
 	if t.need.Track {
-		p.memory = t.minMemory
+		p.memory = t.min.memory
 	}
 	for i, it := range t.need.Gres.Node {
 		if it.Name != "gpu" || i > 0 {
@@ -60,7 +60,7 @@ func (c *cycle) proven(t *trial) int {
 // prove notes where a job of a trial found its place.
 func (c *cycle) prove(t *trial, col int) {
 	p, ok := t.asks()
-	if !ok {
+	if !ok || c.careful() {
 		return
 	}
 	p.column = col

@@ -1,7 +1,9 @@
 package sched
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 
 	"muster/job"
 	"muster/partition"
@@ -74,7 +76,10 @@ func (c *cycle) floorOf(t *trial) level {
 		t.uneven = t.uneven || k > 0 && (need != cores || t.cost.MemoryMB != memory || sum != gpus)
 		cores, memory, gpus = min(cores, need), min(memory, t.cost.MemoryMB), min(gpus, sum)
 	}
-	t.minCores, t.minMemory, t.minGPUs = cores, memory, gpus
+	t.min = least{cores: cores, memory: memory, gpus: gpus}
+	if !n.Track {
+		t.min.memory = math.MinInt64 // what is free may be less than nothing
+	}
 	return level{cores: step(g.cores, cores), memory: step(g.memory, memory), gpus: step(g.gpus, gpus)}
 }
 
@@ -101,7 +106,9 @@ func (c *cycle) placeByGrid(t *trial, from, to job.Time) ([]partition.Placed, bo
 	whole := to == endOf(from, t.limit)
 	tasks := 0
 	for word := t.low; word <= t.high; word++ {
-		for set, _ := c.inWord(t, word, first, end, whole); set != 0; {
+		set, next := c.inWord(t, word, first, end, whole)
+		c.nextColumn = min(c.nextColumn, next)
+		for set != 0 {
 			got, all := c.offer(t, word*64+lowest(&set), from, to)
 			if tasks += got; got > 0 && t.plain && c.suffices(t, tasks, all) {
 				return c.choose(t)
@@ -111,21 +118,29 @@ func (c *cycle) placeByGrid(t *trial, from, to job.Time) ([]partition.Placed, bo
 	if len(c.cands) < t.least || tasks < t.need.Tasks {
 		return nil, false
 	}
+	c.nextColumn = 0
 	return c.choose(t)
 }
 
 // offer makes a node a candidate if it can take some tasks, and tells how many,
 // and whether that is all of the job.
 func (c *cycle) offer(t *trial, node int, from, to job.Time) (tasks int, all bool) {
-	if c.blocked(node, from, to, t.resv) != nil {
+	c.plan.Steps++
+	t.min.kinds = c.grid.own[node].gpus
+	if at := c.line(node).opens(from, to-from, &t.min); at > from {
+		c.nextColumn = min(c.nextColumn, c.grid.from(at))
 		return 0, false
 	}
-	c.plan.Steps++
+	if c.blocked(node, from, to, t.resv) != nil {
+		c.nextColumn = 0 // what else keeps the job off may change at any time
+		return 0, false
+	}
 	x := c.addCandidate(t, node, false, from, to)
 	want := max(leastTasks(t.need), t.need.Tasks)
 	tasks = t.need.Capacity(x.Host, &x.Free, want, &t.cost)
 	if tasks < leastTasks(t.need) {
 		c.cands = c.cands[:len(c.cands)-1]
+		c.nextColumn = 0
 		return 0, false
 	}
 	return tasks, tasks == want
@@ -165,12 +180,15 @@ func (c *cycle) sweep(t *trial) (spot, bool) {
 			col = next
 			continue
 		}
+		c.nextColumn = len(g.start)
 		if s, ok := c.at(t, start, t.limit, false); ok {
 			t.after = start
 			c.prove(t, col)
 			return s, true
 		}
-		col++
+		if col++; t.plain && t.need.Tasks == 0 && len(t.class.Licenses.List) == 0 {
+			col = max(col, c.nextColumn)
+		}
 	}
 	return spot{}, false
 }
@@ -179,6 +197,10 @@ func (c *cycle) sweep(t *trial) (spot, bool) {
 // that may have one first.
 func (c *cycle) sweepOne(t *trial, from int, length job.Time) (spot, bool) {
 	g := c.grid
+	careful := c.careful()
+	if careful { // what is found out holds in this picture only
+		t.since = slices.Clone(t.since)
+	}
 	for !c.spent() {
 		word, col := -1, len(g.start)
 		for w, since := range t.since {
@@ -190,8 +212,13 @@ func (c *cycle) sweepOne(t *trial, from int, length job.Time) (spot, bool) {
 			break
 		}
 		start := g.start[col]
+		if t.before != 0 && start >= t.before {
+			break
+		}
 		s := spot{start: start, end: endOf(start, t.limit), limit: t.limit}
-		for set, _ := c.inWord(t, word, col, g.until(plus(start, length)), true); set != 0; {
+		set, next := c.inWord(t, word, col, g.until(plus(start, length)), true)
+		c.nextColumn = next
+		for set != 0 {
 			c.cands = c.cands[:0]
 			if got, _ := c.offer(t, word*64+lowest(&set), start, s.end); got == 0 {
 				continue
@@ -204,7 +231,7 @@ func (c *cycle) sweepOne(t *trial, from int, length job.Time) (spot, bool) {
 			}
 		}
 		if at := &t.since[word-t.low]; int(*at) <= col { // the grid left nodes, their lines do not
-			*at = uint16(col + 1)
+			*at = uint16(max(col+1, c.nextColumn))
 		}
 	}
 	return spot{}, false

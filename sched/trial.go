@@ -18,25 +18,25 @@ type trialKey struct {
 // all jobs of the class, since a cycle only ever takes away.
 type trial struct {
 	*where
-	class                        *Class
-	part                         *Partition
-	resv                         *partition.Reservation
-	need                         *partition.Need
-	limit                        job.Minutes
-	rows                         []int    // rows of the grid that a node must be in
-	floor                        level    // the least that a node must have free
-	minCores, minMemory, minGPUs int64    // the same in numbers
-	uneven                       bool     // it needs different amounts of different kinds of nodes
-	since                        []uint16 // by word of nodes from low on: no window that begins before this column
-	least                        int      // fewest nodes
-	plain                        bool     // the first nodes that suffice are the answer
-	after                        job.Time // no job of the class can start before
-	failed                       bool     // one could not start now
-	whyNext                      []Why    // verdict of those that wait
-	hopeless                     []Why    // it could not start on all usable nodes if they were empty
-	judged                       bool     // hopeless is worked out
-	before                       job.Time // starts from here on are of no use; 0: no bound
-	shape                        uint64   // see shapeOf
+	class    *Class
+	part     *Partition
+	resv     *partition.Reservation
+	need     *partition.Need
+	limit    job.Minutes
+	rows     []int    // rows of the grid that a node must be in
+	floor    level    // the least that a node must have free
+	min      least    // the same in numbers
+	uneven   bool     // it needs different amounts of different kinds of nodes
+	since    []uint16 // by word of nodes from low on: no window that begins before this column
+	least    int      // fewest nodes
+	plain    bool     // the first nodes that suffice are the answer
+	after    job.Time // no job of the class can start before
+	failed   bool     // one could not start now
+	whyNext  []Why    // verdict of those that wait
+	hopeless []Why    // it could not start on all usable nodes if they were empty
+	judged   bool     // hopeless is worked out
+	before   job.Time // starts from here on are of no use; 0: no bound
+	shape    uint64   // see shapeOf
 	// What jobs with a promise have found out: that one could not start now, and up
 	// to when there was no earlier start for one.
 	keptFailed bool

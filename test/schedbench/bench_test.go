@@ -62,6 +62,9 @@ func TestCycles(t *testing.T) {
 	timed(t, "cold view", func() { view = f.Update(w.Root()) })
 	timed(t, "cold plan", func() { plan = view.Plan(w.Now(), budget) })
 	summary(t, w.Root(), plan)
+	if testing.Short() {
+		return
+	}
 	for range 3 {
 		commit(t, w, plan)
 		w.End(100)
