@@ -3,7 +3,6 @@ package ctld
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"testing"
 	"time"
 
@@ -43,29 +42,6 @@ func waiting(t *testing.T, m *state.Machine, n int) []job.ID {
 func promiseOf(id job.ID, start job.Time) sched.Promise {
 	return sched.Promise{Job: id, Task: job.NoTask, Start: start, Partition: "main", Shape: 9,
 		Nodes: []sched.PromisedNode{{Node: 1, Take: partition.Take{Tasks: 1, CPUs: 2, Room: partition.Room{Cores: 1, MemoryMB: 5}}}}}
-}
-
-func TestOnlyChangedPromisesAreCommitted(t *testing.T) {
-	m := state.New()
-	ids := waiting(t, m, 4)
-	stays, moves, goes, starts := ids[0], ids[1], ids[2], ids[3]
-	first := &sched.Plan{Promises: []sched.Promise{promiseOf(stays, 10), promiseOf(moves, 10), promiseOf(goes, 10), promiseOf(starts, 10)}}
-	c := changedPromises(first, m.Root())
-	if len(c.Set) != 4 || len(c.Drop) != 0 {
-		t.Fatalf("the first promises: %+v", c)
-	}
-	apply(t, m, c)
-	if c := changedPromises(first, m.Root()); c != nil {
-		t.Fatalf("nothing has changed, and %+v would be committed", c)
-	}
-	next := &sched.Plan{Promises: []sched.Promise{promiseOf(stays, 10), promiseOf(moves, 20)}, Starts: []sched.Start{{Job: starts}},
-		Delays: []sched.Delay{{Job: moves, From: 10, To: 20, Cause: "node n1 is not available"}}}
-	c = changedPromises(next, m.Root())
-	want := &state.Promise{Drop: []job.ID{goes}, Delayed: []state.Delayed{{Job: moves, From: 10, To: 20, Cause: "node n1 is not available"}}}
-	want.Set = []state.Planned{planned(&next.Promises[1])}
-	if !reflect.DeepEqual(c, want) {
-		t.Errorf("committed would be %+v, want %+v", c, want)
-	}
 }
 
 func TestPromisesAreCommittedAtARateNotMoreOften(t *testing.T) {

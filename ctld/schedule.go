@@ -6,6 +6,7 @@ import (
 
 	"muster/job"
 	"muster/sched"
+	"muster/sched/feed"
 	"muster/state"
 )
 
@@ -56,7 +57,7 @@ func (l *lead) cycle(ctx context.Context, p planner, promises *promiser, root *s
 	start := l.c.clock.Now()
 	plan := p.plan(root, l.c.store.Now())
 	took := l.c.clock.Now().Sub(start)
-	list := commands(plan, root)
+	list := feed.Commands(plan, root)
 	promised, wait := promises.commands(plan, root, start)
 	list = append(list, promised...)
 	l.publish(plan)
@@ -79,50 +80,6 @@ func (l *lead) tellDelays(plan *sched.Plan, promised []state.Command) {
 	for _, d := range plan.Delays {
 		l.c.log.Info("a promised start moves later", "job", d.Job, "from", d.From, "to", d.To, "cause", d.Cause)
 	}
-}
-
-// commands turns a plan into commands: preemptions first, since starts need
-// what they free.
-func commands(plan *sched.Plan, root *state.Root) []state.Command {
-	var list []state.Command
-	for _, v := range plan.Preempt {
-		end := &state.End{Targets: []state.Target{{Job: v.Victim}}, To: job.Preempted}
-		if v.Requeue {
-			end.Flags = job.Requeued
-		}
-		list = append(list, end)
-	}
-	if len(plan.Expired) > 0 {
-		end := &state.End{To: job.Deadline, Reason: job.ReasonDeadLine}
-		for _, id := range plan.Expired {
-			end.Targets = append(end.Targets, state.Target{Job: id})
-		}
-		list = append(list, end)
-	}
-	return append(list, starts(plan, root)...)
-}
-
-// starts makes one command of each start, and one of all components of a
-// heterogeneous job: it starts as a whole or not at all.
-func starts(plan *sched.Plan, root *state.Root) []state.Command {
-	var list []state.Command
-	together := map[job.ID]*state.StartHet{} // by leader
-	for _, s := range plan.Starts {
-		one := state.Start{Job: s.Job, Task: s.Task, Alloc: s.Alloc, Limit: s.Limit}
-		j := root.Job(s.Job)
-		if j == nil || j.Het.Leader == 0 {
-			list = append(list, &one)
-			continue
-		}
-		all := together[j.Het.Leader]
-		if all == nil {
-			all = &state.StartHet{}
-			together[j.Het.Leader] = all
-			list = append(list, all)
-		}
-		all.Components = append(all.Components, one)
-	}
-	return list
 }
 
 // publish shows the verdicts to readers. A plan that was cut says nothing of the

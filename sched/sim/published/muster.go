@@ -111,9 +111,9 @@ func (o *Openb) queueOrders() []func(a, b gpuPod) int {
 // MusterResult is what our own allocator comes to, in per cent of the GPUs.
 type MusterResult struct {
 	Seeds    int
-	OneByOne []float64         // mean over the seeds, as in FGDResult: no queue, what does not fit is dropped
+	OneByOne []float64 // mean over the seeds, as in FGDResult: no queue, what does not fit is dropped
 	Queue    float64   // mean over the seeds, at 130 per cent of arrivals, all of which wait in a queue
-	Spread   float64           // highest less lowest of ten orders of the nodes, with the pods of the first seed, at 100 per cent one by one
+	Spread   float64   // highest less lowest of ten orders of the nodes, with the pods of the first seed, at 100 per cent one by one
 }
 
 // Muster runs our own allocator with the seeds of the paper.
