@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"muster/api/pb"
+	"muster/api/slurm"
 	"muster/job"
 )
 
@@ -24,7 +27,7 @@ func BenchmarkLaunch(b *testing.B) {
 	s.released(1)
 	var all []*pb.Launch
 	for i := range b.N {
-		all = append(all, s.launchOf(uint32(i+2), "true", stdout("/dev/null"), func(l *pb.Launch, _ *job.Request) { l.Part.MemoryMb = 100 }))
+		all = append(all, s.launchOf(uint32(i+2), "true", stdout("/dev/null"), likeSbatch))
 	}
 	own, shep := ownCPU(b), cpuOf(b, s.shepherdPID())
 	b.ResetTimer()
@@ -57,4 +60,17 @@ func cpuOf(b *testing.B, pid int) time.Duration {
 	user, _ := strconv.Atoi(f[11])
 	system, _ := strconv.Atoi(f[12])
 	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// likeSbatch has a job ask for what sbatch passes on: the limits of the submitter,
+// which here are those of this process.
+func likeSbatch(l *pb.Launch, r *job.Request) {
+	l.Part.MemoryMb = 100
+	for _, name := range []string{"CPU", "FSIZE", "STACK", "CORE", "NPROC", "NOFILE"} {
+		var own unix.Rlimit
+		number, _ := slurm.LimitNumber(name)
+		if err := unix.Prlimit(0, number, nil, &own); err == nil {
+			r.Batch.Limits = append(r.Batch.Limits, job.Limit{Name: name, Value: own.Cur})
+		}
+	}
 }

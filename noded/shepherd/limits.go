@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,7 +14,7 @@ import (
 // the job is to be told. A value above the hard limit becomes the hard limit,
 // as in Slurm.
 func (t *thread) setLimits(s *Spec, pid int) string {
-	list := unlike(s.Limits)
+	list := t.pool.born.unlike(s.Limits, pid)
 	if len(list) == 0 {
 		return ""
 	}
@@ -39,19 +40,60 @@ func (t *thread) setLimits(s *Spec, pid int) string {
 	return text.String()
 }
 
-// unlike picks the limits that a child was not born with. It has those of this
-// process, but for the number of open files, which the Go runtime raises for
-// itself and not for its children.
-func unlike(list []Limit) []Limit {
+// born is what limits children are born with: those that this process had when it
+// began, but for the number of open files, which the Go runtime raises for itself
+// and not for its children. That one is learned from the first child.
+type born struct {
+	mu     sync.Mutex
+	limits map[int]unix.Rlimit
+}
+
+// newBorn reads this process's limits, 16 of them (getrlimit(2)).
+func newBorn() *born {
+	b := &born{limits: map[int]unix.Rlimit{}}
+	for resource := range 16 {
+		var own unix.Rlimit
+		if err := unix.Prlimit(0, resource, nil, &own); err == nil && resource != unix.RLIMIT_NOFILE {
+			b.limits[resource] = own
+		}
+	}
+	return b
+}
+
+// unlike picks the limits that a child, which stands still, was not born with.
+func (b *born) unlike(list []Limit, pid int) []Limit {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var out []Limit
 	for _, l := range list {
-		var own unix.Rlimit
-		err := unix.Prlimit(0, l.Resource, nil, &own)
-		if err != nil || l.Resource == unix.RLIMIT_NOFILE || min(l.Value, own.Max) != own.Cur {
+		has, known := b.limits[l.Resource]
+		if !known && l.Resource == unix.RLIMIT_NOFILE {
+			if has, known = openFiles(pid); known {
+				b.limits[l.Resource] = has
+			}
+		}
+		if !known || min(l.Value, has.Max) != has.Cur {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// openFiles is a process's limit of open files, as proc(5) shows it: "Max open
+// files", soft and hard limit, unit.
+func openFiles(pid int) (unix.Rlimit, bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	if err != nil {
+		return unix.Rlimit{}, false
+	}
+	_, rest, _ := strings.Cut(string(text), "Max open files")
+	f := strings.Fields(rest)
+	if len(f) < 2 {
+		return unix.Rlimit{}, false
+	}
+	soft, err1 := strconv.ParseUint(f[0], 10, 64) // it is never unlimited
+	hard, err2 := strconv.ParseUint(f[1], 10, 64)
+	return unix.Rlimit{Cur: soft, Max: hard}, err1 == nil && err2 == nil
 }
 
 // cannotPropagate is what Slurm writes for limits that can't be set.

@@ -57,7 +57,7 @@ func NewServer(log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	s.reap = r
-	s.threads = &threads{mayLimit: mayLimitOthers()}
+	s.threads = &threads{mayLimit: mayLimitOthers(), born: newBorn()}
 	return s, nil
 }
 

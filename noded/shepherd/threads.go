@@ -29,6 +29,7 @@ type threads struct {
 	idle []*thread
 	// mayLimit: this process may set the limits of any other.
 	mayLimit bool
+	born     *born
 }
 
 // thread is a goroutine locked to an OS thread that shares neither working
