@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,11 +23,20 @@ const (
 	maxIdle = 8
 )
 
-// threads is the pool of launching threads.
+// stuckAfter is how long a launch may take before those that wait for its thread
+// get another one. A launch that nothing holds up takes a fraction of it.
+const stuckAfter = 2 * time.Millisecond
+
+// threads is the pool of launching threads. While one is at work and gets on, the
+// next launches wait for it: waking another costs more than the rest of a launch,
+// and the forks themselves come one after the other in any case.
 type threads struct {
-	mu   sync.Mutex
-	live int
-	idle []*thread
+	mu    sync.Mutex
+	live  int
+	idle  []*thread
+	queue []func(*thread)
+	taken time.Time   // when a thread last took a launch; zero: none is at work
+	watch *time.Timer // finds a queue that does not get on; nil: not set
 	// mayLimit: this process may set the limits of any other.
 	mayLimit bool
 	born     *born
@@ -44,20 +54,57 @@ type thread struct {
 func (p *threads) run(f func(*thread)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.live-len(p.idle)+len(p.queue) >= maxThreads {
+		return fmt.Errorf("%d launches are under way and none gets on; look for a file system that hangs", p.live)
+	}
+	if p.taken.IsZero() || time.Since(p.taken) > stuckAfter {
+		p.wake(f)
+		return nil
+	}
+	p.queue = append(p.queue, f)
+	if p.watch == nil {
+		p.watch = time.AfterFunc(stuckAfter, p.look)
+	}
+	return nil
+}
+
+// wake has an idle thread or a new one call f; the caller holds the lock.
+func (p *threads) wake(f func(*thread)) {
+	p.taken = time.Now()
 	if n := len(p.idle); n > 0 {
 		t := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		t.work <- f
-		return nil
-	}
-	if p.live >= maxThreads {
-		return fmt.Errorf("%d launches are under way and none gets on; look for a file system that hangs", p.live)
+		return
 	}
 	p.live++
 	t := &thread{pool: p, work: make(chan func(*thread), 1), root: unix.Geteuid() == 0}
 	t.work <- f
 	go t.loop()
-	return nil
+}
+
+// look gives a queue whose threads do not get on another thread.
+func (p *threads) look() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watch = nil
+	if len(p.queue) == 0 {
+		return
+	}
+	if time.Since(p.taken) >= stuckAfter {
+		p.wake(p.pop())
+	}
+	if len(p.queue) > 0 {
+		p.watch = time.AfterFunc(stuckAfter, p.look)
+	}
+}
+
+// pop takes the first launch of the queue; the caller holds the lock.
+func (p *threads) pop() func(*thread) {
+	f := p.queue[0]
+	p.queue[0] = nil
+	p.queue = p.queue[1:]
+	return f
 }
 
 // loop does the work that comes. When the pool has threads enough the goroutine
@@ -68,25 +115,34 @@ func (t *thread) loop() {
 	// Jobs get exact timers, and not the daemon's. It always works (prctl(2)).
 	_ = timerslack.Set(timerslack.Default)
 	for f := range t.work {
-		if unshared != nil {
-			f(nil)
-		} else {
-			f(t)
-		}
-		if !t.pool.keep(t) {
-			return
+		for f != nil {
+			if unshared != nil {
+				f(nil)
+			} else {
+				f(t)
+			}
+			var stay bool
+			if f, stay = t.pool.next(t); !stay {
+				return
+			}
 		}
 	}
 }
 
-// keep puts a thread back; false if there are enough.
-func (p *threads) keep(t *thread) bool {
+// next gives a thread its next launch, nil to wait for one, or sends it away if
+// there are enough threads.
+func (p *threads) next(t *thread) (f func(*thread), stay bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.queue) > 0 {
+		p.taken = time.Now()
+		return p.pop(), true
+	}
+	p.taken = time.Time{}
 	if len(p.idle) >= maxIdle {
 		p.live--
-		return false
+		return nil, false
 	}
 	p.idle = append(p.idle, t)
-	return true
+	return nil, true
 }
