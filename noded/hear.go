@@ -3,10 +3,10 @@ package noded
 import (
 	"context"
 	"os"
-	"runtime"
 	"slices"
 	"time"
 
+	"muster/api"
 	"muster/api/pb"
 	"muster/noded/shepherd"
 )
@@ -17,10 +17,15 @@ func (n *Node) hello() *pb.Hello {
 	if host == "" {
 		host, _ = os.Hostname()
 	}
+	system, arch := system()
+	version := n.cfg.Version
+	if version == "" {
+		version = api.SlurmVersion // of the commands that are spoken here
+	}
 	h := &pb.Hello{
 		Name: n.cfg.Name, BootId: n.boot, JournalId: n.journal.id, StartedMs: n.started.UnixMilli(),
-		BootTimeMs: bootTime().UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
-		Os: kernelRelease(), Arch: runtime.GOARCH, Version: n.cfg.Version, Found: n.found.message(),
+		BootTimeMs: n.booted.UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
+		Os: system, Arch: arch, Version: version, Found: n.found.message(),
 		Problem: n.problem,
 	}
 	h.Running = n.present()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -213,11 +214,13 @@ func bootTime() time.Time {
 	return time.Now().Add(-up)
 }
 
-// kernelRelease is the system's name and release, as uname prints them.
-func kernelRelease() string {
+// system is the operating system as Slurm shows it, name, release and version, and
+// the machine's kind as the kernel calls it.
+func system() (os, arch string) {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
-		return "Linux"
+		return "Linux", runtime.GOARCH
 	}
-	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
+	word := func(b [65]byte) string { return unix.ByteSliceToString(b[:]) }
+	return word(u.Sysname) + " " + word(u.Release) + " " + word(u.Version), word(u.Machine)
 }
