@@ -50,7 +50,7 @@ func giveBack(t *testing.T, s *Slot) Stats {
 	return used
 }
 
-// spin uses a third of a second of CPU time in a slot.
+// spin uses a fifth of a second of CPU time in a slot.
 func spin(t *testing.T, s *Slot) {
 	t.Helper()
 	m := join(t, s.Group, "spin")
