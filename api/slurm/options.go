@@ -171,7 +171,7 @@ func envFlag(value string) bool {
 
 // Flags is the grammar of one command's options.
 func Flags(p Program) []Flag {
-	flags := make([]Flag, 0, len(optionTable))
+	flags := make([]Flag, 0, len(optionTable()))
 	for o := range optionsOf(p) {
 		flags = append(flags, o.Flag)
 	}
@@ -202,7 +202,7 @@ func lookupOption(name string, p Program) *Option {
 // optionsOf yields the options that some of the programs have.
 func optionsOf(p Program) iter.Seq[*Option] {
 	return func(yield func(*Option) bool) {
-		for _, table := range [][]Option{optionTable, stepTable} {
+		for _, table := range [][]Option{optionTable(), stepTable} {
 			for i := range table {
 				if table[i].For&p != 0 && !yield(&table[i]) {
 					return

@@ -3,6 +3,7 @@ package slurm
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Option is one line of the table of job options. The same table makes the
@@ -62,8 +63,11 @@ func (o Option) but(instead string, values ...string) Option {
 }
 
 // optionTable has all long options of sbatch(1) of Slurm 26.05 by name. It is
-// never changed.
-var optionTable = byName(sizeOptions(), deviceOptions(), placeOptions(), lifeOptions(), runOptions())
+// never changed, and made when it is first asked for: most commands do without it,
+// and making it took a tenth of their start.
+var optionTable = sync.OnceValue(func() []Option {
+	return byName(sizeOptions(), deviceOptions(), placeOptions(), lifeOptions(), runOptions())
+})
 
 // byName puts tables together, in the order of the options' names.
 func byName(tables ...[]Option) []Option {
