@@ -24,7 +24,7 @@ func (n *Node) hello() *pb.Hello {
 	}
 	h := &pb.Hello{
 		Name: n.cfg.Name, BootId: n.boot, JournalId: n.journal.id, StartedMs: n.started.UnixMilli(),
-		BootTimeMs: n.booted.UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
+		BootTimeMs: n.found.Booted.UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
 		Os: system, Arch: arch, Version: version, Found: n.found.message(),
 		Problem: n.problem,
 	}

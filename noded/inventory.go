@@ -25,6 +25,7 @@ type inventory struct {
 	Devices                                 []device
 	HostName                                string  // declared; "" if none is
 	Cores                                   [][]int // CPU numbers of each core; nil where the declaration is not the machine
+	Booted                                  time.Time
 }
 
 // device is one device of the node.
@@ -40,6 +41,7 @@ func takeInventory(declare, dataDir string) (*inventory, error) {
 	if err != nil {
 		return nil, err
 	}
+	machine.Booted = bootTime()
 	if declare == "" {
 		return machine, nil
 	}
@@ -50,7 +52,7 @@ func takeInventory(declare, dataDir string) (*inventory, error) {
 	v := &inventory{
 		Sockets: max(d.Sockets, 1), CoresPerSocket: max(d.CoresPerSocket, 1), ThreadsPerCore: max(d.Threads, 1),
 		MemoryMB: cmp.Or(d.MemoryMB, machine.MemoryMB), TmpDiskMB: cmp.Or(d.TmpDiskMB, machine.TmpDiskMB),
-		HostName: d.HostName,
+		HostName: d.HostName, Booted: machine.Booted,
 	}
 	if d.Real {
 		if n := v.Sockets * v.CoresPerSocket; int(n) > len(machine.Cores) {

@@ -56,7 +56,6 @@ type Node struct {
 	log     *slog.Logger
 	boot    string
 	started time.Time
-	booted  time.Time // when the machine was started, told the same each time
 	journal *journal
 	records *records
 	left    []record     // that the daemon before left
@@ -144,7 +143,7 @@ func open(cfg Config) (*Node, error) {
 		cfg.MaxPIDs = 32_768
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Log, boot: cfg.BootID, started: time.Now(), booted: bootTime(), blobs: newBlobs(), names: nss.New(),
+		cfg: cfg, log: cfg.Log, boot: cfg.BootID, started: time.Now(), blobs: newBlobs(), names: nss.New(),
 		procs: &procs{socket: cfg.Socket}, todo: make(chan func(), 256), workers: make(chan struct{}, maxWorkers),
 		attempts: map[shepherd.Key]*attempt{}, tasks: map[shepherd.Key]*task{}, awaited: map[shepherd.Key][]func(){}, shows: newShows(), reports: map[uint64]*pb.Report{}, done: newRecent(),
 		killWait: 30 * time.Second, sampling: 30 * time.Second,
