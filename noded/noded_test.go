@@ -442,3 +442,25 @@ func TestSpoolThatWasCleanedAwayIsMadeAgain(t *testing.T) {
 		t.Errorf("reported %v", r)
 	}
 }
+
+// TestDirectoryOfTheScriptGoesWithTheJob has jobs do what they may to it.
+func TestDirectoryOfTheScriptGoesWithTheJob(t *testing.T) {
+	s := newSite(t)
+	for i, script := range []string{
+		"true",
+		`mkdir "$(dirname "$0")/sub" && echo x >"$(dirname "$0")/sub/file"`,
+		`rm "$0"`,
+		`rm "$0" && ln -s / "$0"`,
+		`chmod 0 "$(dirname "$0")"`,
+	} {
+		id := uint32(i + 1)
+		s.launch(id, script, stdout("o"))
+		if r := s.released(id); r.ExitCode != 0 {
+			t.Errorf("%s: exit code %d: %s", script, r.ExitCode, s.output("o"))
+		}
+		dir := s.node.jobDir(shepherd.Key{Job: id})
+		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s: %s is still there (%v)", script, dir, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"golang.org/x/sys/unix"
 	"google.golang.org/protobuf/proto"
 
 	"muster/api/pb"
@@ -194,7 +195,7 @@ func (r *records) close() { r.file.Close() }
 func (n *Node) removeFiles(k shepherd.Key, batch bool) {
 	if batch {
 		n.disk.Lock()
-		err := os.RemoveAll(n.jobDir(k))
+		err := removeJobDir(n.jobDir(k))
 		n.disk.Unlock()
 		if err != nil {
 			n.log.Warn("job directory stays", "job", k.Job, "err", err)
@@ -203,6 +204,18 @@ func (n *Node) removeFiles(k shepherd.Key, batch bool) {
 	if err := n.records.strike(k); err != nil {
 		n.log.Error("launch record stays", "job", k.Job, "err", err)
 	}
+}
+
+// scriptName is the file that the job's script is in.
+const scriptName = "slurm_script"
+
+// removeJobDir removes a job's directory, which nearly always holds the script and
+// nothing else: to look through it costs twice as much.
+func removeJobDir(dir string) error {
+	if unix.Unlink(filepath.Join(dir, scriptName)) == nil && unix.Rmdir(dir) == nil {
+		return nil
+	}
+	return os.RemoveAll(dir)
 }
 
 // jobDir is the directory of the job's script, which belongs to the job's user.
@@ -237,16 +250,35 @@ func (n *Node) writeScript(l *pb.Launch, script []byte) (string, error) {
 			return "", fmt.Errorf("directory of job %s: %w", k, err)
 		}
 	}
-	name := filepath.Join(dir, "slurm_script")
-	if err := os.WriteFile(name, script, 0o700); err != nil {
+	name := filepath.Join(dir, scriptName)
+	if err := writeFor(name, script, int(l.Uid), int(l.Gid)); err != nil {
 		return "", fmt.Errorf("script of job %s: %w", k, err)
 	}
 	if os.Geteuid() == 0 {
-		if err := errors.Join(os.Chown(name, int(l.Uid), int(l.Gid)), os.Chown(dir, int(l.Uid), int(l.Gid))); err != nil {
+		if err := os.Chown(dir, int(l.Uid), int(l.Gid)); err != nil {
 			return "", fmt.Errorf("script of job %s: %w", k, err)
 		}
 	}
 	return name, nil
+}
+
+// writeFor writes a program that belongs to a user.
+func writeFor(name string, text []byte, uid, gid int) error {
+	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o700)
+	if err != nil {
+		return err
+	}
+	for err == nil && len(text) > 0 {
+		var n int
+		if n, err = unix.Write(fd, text); err == unix.EINTR {
+			err = nil
+		}
+		text = text[max(n, 0):]
+	}
+	if err == nil && os.Geteuid() == 0 {
+		err = unix.Fchown(fd, uid, gid)
+	}
+	return errors.Join(err, unix.Close(fd))
 }
 
 func keyOf(a *pb.Attempt) shepherd.Key { return shepherd.Key{Job: a.GetJob(), Attempt: a.GetAttempt()} }
