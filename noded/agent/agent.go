@@ -15,7 +15,10 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"muster/api/identity"
+	"muster/api/rpc"
 	"muster/internal/nss"
 )
 
@@ -60,7 +63,7 @@ func Listen(c Config) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{config: c, listener: listener, names: nss.New(), up: up, users: newUsers()}
-	a.nodes = &nodes{agent: a, conns: map[string]*nodeConn{}}
+	a.nodes = newNodes(func(addr string) (*grpc.ClientConn, error) { return rpc.DialNode(c.Identity, addr) })
 	return a, nil
 }
 
@@ -108,6 +111,7 @@ func (a *Agent) Close() error {
 
 func (a *Agent) close() {
 	a.names.Close()
+	a.nodes.close()
 	a.up.close()
 }
 

@@ -9,12 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-
 	"muster/api"
 	"muster/api/identity"
 	"muster/api/pb"
-	"muster/api/rpc"
 	"muster/internal/wire"
 	"muster/job"
 )
@@ -25,43 +22,6 @@ const endFor = 2 * time.Minute
 
 // lastWords is how long an agent that ends itself still tries.
 const lastWords = time.Second
-
-// nodes are the connections to the nodes whose steps this agent relays.
-type nodes struct {
-	agent *Agent
-	mu    sync.Mutex
-	conns map[string]*nodeConn
-}
-
-// nodeConn is shared by all steps on a node, and closed with the last.
-type nodeConn struct {
-	conn  *grpc.ClientConn
-	users int
-}
-
-// get returns the connection to a node and what to call when it is not needed.
-func (n *nodes) get(addr string) (*grpc.ClientConn, func(), error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	c := n.conns[addr]
-	if c == nil {
-		conn, err := rpc.DialNode(n.agent.config.Identity, addr)
-		if err != nil {
-			return nil, nil, err
-		}
-		c = &nodeConn{conn: conn}
-		n.conns[addr] = c
-	}
-	c.users++
-	return c.conn, func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if c.users--; c.users == 0 {
-			delete(n.conns, addr)
-			c.conn.Close()
-		}
-	}, nil
-}
 
 // stepRun is one step that a client runs through this agent.
 type stepRun struct {
