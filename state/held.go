@@ -21,24 +21,36 @@ func (r *Root) Use(h accounting.Holder) accounting.Use {
 	return row.use
 }
 
+// claim is for whom a record counts.
+type claim struct{ account, user, partition, qos string }
+
 // burden is what one record counts for, and for whom.
 type burden struct {
-	account, user, partition, qos string
-	submitted                     uint64
-	alloc                         *job.Allocation // nil: it holds nothing
+	claim
+	submitted uint64          // 0: it counts for nothing
+	alloc     *job.Allocation // nil: it holds nothing
 }
 
 func burdenOf(r *jobRow) burden {
-	t := burden{account: r.Account, user: r.Owner.User, partition: firstPartition(r.Job.Request), qos: r.QOS}
 	active := r.State.Active()
 	if r.State != job.Pending && !active {
 		return burden{}
 	}
-	t.submitted = uint64(max(1, r.tasks))
+	t := burden{claim: claim{account: r.Account, user: r.Owner.User, partition: firstPartition(r.Job.Request), qos: r.QOS},
+		submitted: uint64(max(1, r.tasks))}
 	if active {
 		t.alloc = r.Alloc
 	}
 	return t
+}
+
+func (t *burden) use() accounting.Use {
+	use := accounting.Use{}
+	if t.alloc != nil {
+		use = accounting.UseOf(t.alloc)
+	}
+	use.Submitted = t.submitted
+	return use
 }
 
 // recountHeld brings the counts of accounts and QOS from one row of a job to the
@@ -62,18 +74,19 @@ func (m *Machine) countHeld(t *burden, add bool) {
 	if t.submitted == 0 {
 		return
 	}
-	use := accounting.Use{}
-	if t.alloc != nil {
-		use = accounting.UseOf(t.alloc)
-	}
-	use.Submitted = t.submitted
-	for _, h := range accounting.Holders(t.account, t.user, t.partition, t.qos) {
+	use := t.use()
+	m.countUse(t.claim, &use, add)
+}
+
+// countUse adds a use to all counts that a claim belongs to, or takes it off.
+func (m *Machine) countUse(c claim, use *accounting.Use, add bool) {
+	for _, h := range accounting.Holders(c.account, c.user, c.partition, c.qos) {
 		row, _ := m.work.held.Get(heldRow{holder: h})
 		row.holder = h
 		if add {
-			row.use = row.use.Plus(&use)
+			row.use = row.use.Plus(use)
 		} else {
-			row.use = row.use.Less(&use)
+			row.use = row.use.Less(use)
 		}
 		if row.use.Empty() {
 			m.work.held.Delete(row)

@@ -29,12 +29,13 @@ type restorer struct {
 	hash     Hash
 	ended    bool
 	entries  [indexCount][]key
+	census   census
 }
 
 // Restore replaces everything by a snapshot. All checksums and the state hash
 // are checked first; on an error the machine stays as it was.
 func (m *Machine) Restore(r io.Reader) error {
-	s := &restorer{m: &Machine{}, strings: map[string]string{}}
+	s := &restorer{m: &Machine{}, strings: map[string]string{}, census: newCensus()}
 	s.m.reset()
 	if err := s.read(bufio.NewReaderSize(r, sectionSize)); err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
@@ -193,7 +194,7 @@ func (s *restorer) jobRecord(table byte, b []byte) error {
 		n, size := binary.Uvarint(b)
 		row, err := s.row(table, n, b[max(size, 0):])
 		if err == nil {
-			s.m.refer(row)
+			s.census.refer(s.m, row)
 			s.m.work.outbox.Set(s.m.epoch, n, &outboxRow{job: row, sum: row.sum})
 			if j := s.m.work.jobs.Get(uint64(row.ID)); j != nil {
 				j.out = max(j.out, n)
@@ -280,10 +281,10 @@ func (s *restorer) row(table byte, key uint64, b []byte) (*jobRow, error) {
 // addJob puts a job into its table; the indices are made at the end.
 func (s *restorer) addJob(r *jobRow) {
 	m := s.m
-	m.refer(r)
+	s.census.refer(m, r)
 	m.work.jobs.Set(m.epoch, uint64(r.ID), r)
 	m.recount(nil, &r.Job)
-	m.recountHeld(nil, r)
+	s.census.hold(r)
 	m.now = appendEntries(m.now[:0], &r.Job)
 	for _, e := range m.now {
 		s.entries[e.kind] = append(s.entries[e.kind], e.key)
@@ -316,6 +317,7 @@ func (s *restorer) finish() {
 			s.m.work.indices[k].Load(e)
 		}
 	}
+	s.census.put(s.m)
 	s.m.nameNodes()
 }
 

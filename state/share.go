@@ -21,6 +21,14 @@ func (m *Machine) share(r *jobRow) {
 // refer counts a row as user of its shared records: one for the job table, one
 // for each place in the outbox.
 func (m *Machine) refer(r *jobRow) {
+	if m.link(r) {
+		m.countBlobs(&r.request.Request, 1)
+	}
+}
+
+// link is refer without the blobs; it tells whether the request is a new one, whose
+// blobs are to be counted.
+func (m *Machine) link(r *jobRow) (fresh bool) {
 	o := m.owners[r.owner.sum]
 	if o == nil {
 		o = &sharedOwner{row: r.owner}
@@ -30,10 +38,10 @@ func (m *Machine) refer(r *jobRow) {
 	q := m.requests[r.request.sum]
 	if q == nil {
 		q = &sharedReq{row: r.request}
-		m.requests[r.request.sum] = q
-		m.countBlobs(&r.request.Request, 1)
+		m.requests[r.request.sum], fresh = q, true
 	}
 	q.refs++
+	return fresh
 }
 
 // unshare takes a row off the users of its records; what nobody uses goes.
@@ -65,8 +73,11 @@ func (m *Machine) requestRow(q *job.Request) *requestRow {
 	return &requestRow{Request: *q, sum: sum}
 }
 
+// blobsOf are the blobs that a request names; zero ones stand for none.
+func blobsOf(q *job.Request) [2]job.Hash { return [2]job.Hash{q.Batch.Script, q.Batch.Environment} }
+
 func (m *Machine) countBlobs(q *job.Request, n int) {
-	for _, h := range [...]job.Hash{q.Batch.Script, q.Batch.Environment} {
+	for _, h := range blobsOf(q) {
 		if h == (job.Hash{}) {
 			continue
 		}
