@@ -55,9 +55,11 @@ func (n *Node) findBox(r record) box {
 	return nil
 }
 
-// shareBox notes that more than the script of an attempt is started in its box.
-func shareBox(b box) {
+// shareBox notes that more than the script of an attempt is started in its box,
+// until end is called.
+func shareBox(b box) (end func()) {
 	if s, ok := b.(*cgroup.Slot); ok {
-		s.Spend()
+		return s.Share()
 	}
+	return func() {}
 }

@@ -55,6 +55,7 @@ type step struct {
 	start  *api.StepStart
 	launch *pb.Launch
 	box    box
+	leave  func() // when nothing is started in the box any more
 	dir    string
 	tasks  []*task
 	killed bool // the loop's: tasks that are still being started are killed, too
@@ -92,6 +93,9 @@ func (s *stepServer) Step(stream pb.Node_StepServer) error {
 		return refused(stream, err)
 	}
 	st.run(ctx, s.ctx, stream)
+	if s.ctx.Err() == nil { // else its tasks may not have ended
+		st.leave()
+	}
 	st.send(&api.StepEvent{Done: true})
 	return nil
 }
@@ -154,7 +158,7 @@ func (n *Node) whenHere(k shepherd.Key, st *step, here chan error) {
 		here <- fmt.Errorf("job %d on node %s takes no steps", k.Job, n.cfg.Name)
 	default:
 		st.launch, st.box = a.launch, a.box
-		shareBox(a.box)
+		st.leave = shareBox(a.box)
 		here <- nil
 	}
 }

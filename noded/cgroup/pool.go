@@ -41,7 +41,9 @@ type Slot struct {
 	shape shape
 	base  Stats  // what was used before the job
 	last  *Stats // what was used when it was seen empty; nil if it was not
-	spent bool   // not to be used again
+	// The pool's lock guards:
+	spent  bool // not to be used again
+	shares int  // others that may start processes in it
 }
 
 // shape says which limits a group has: it is used again only for such as have
@@ -146,10 +148,23 @@ func (p *Pool) Close() {
 	p.free = nil
 }
 
-// Spend has the groups removed after this job. Whoever starts more in them than
-// the job's first process says so: a start that comes late must not end up among
-// the processes of another job.
-func (s *Slot) Spend() {
+// Share says that more than the job's first process may be started in the slot,
+// until the returned function is called. A slot that is given back while it is
+// shared is not used again: a start that comes late must not end up among the
+// processes of another job.
+func (s *Slot) Share() (end func()) {
+	s.share(1)
+	return sync.OnceFunc(func() { s.share(-1) })
+}
+
+func (s *Slot) share(n int) {
+	s.pool.mu.Lock()
+	defer s.pool.mu.Unlock()
+	s.shares += n
+}
+
+// spend has the groups removed after this job.
+func (s *Slot) spend() {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	s.spent = true
@@ -157,14 +172,14 @@ func (s *Slot) Spend() {
 
 // Freeze is Group.Freeze. A group that may be frozen is not used again.
 func (s *Slot) Freeze(on bool) error {
-	s.Spend()
+	s.spend()
 	return s.Group.Freeze(on)
 }
 
 // Kill is Group.Kill. A group that was killed is not used again: kernels from 6.12
 // on kill what is born into it later.
 func (s *Slot) Kill(ctx context.Context) error {
-	s.Spend()
+	s.spend()
 	return s.Group.Kill(ctx)
 }
 
@@ -173,7 +188,10 @@ func (s *Slot) Stats() Stats { return s.Group.Stats().less(s.base) }
 
 // Final is Group.Final of this job.
 func (s *Slot) Final() Stats {
-	empty := !s.spent && s.empty() // asked first: nothing is used after it
+	s.pool.mu.Lock()
+	alone := !s.spent && s.shares == 0
+	s.pool.mu.Unlock()
+	empty := alone && s.empty() // asked first: nothing is used after it
 	now := s.Group.Final()
 	if empty {
 		s.last = &now
@@ -192,7 +210,7 @@ func (s *Slot) empty() bool {
 func (s *Slot) Remove() error {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
-	if s.spent || s.last == nil || len(s.pool.free) >= mostFree || !s.asBefore() {
+	if s.spent || s.shares > 0 || s.last == nil || len(s.pool.free) >= mostFree || !s.asBefore() {
 		return s.Group.Remove()
 	}
 	s.pool.free = append(s.pool.free, &Slot{Group: s.Group, pool: s.pool, shape: s.shape, base: *s.last})

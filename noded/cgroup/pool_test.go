@@ -67,6 +67,7 @@ func TestGroupsServeTheNextJob(t *testing.T) {
 		t.Errorf("the first job used %+v", used)
 	}
 	second := take(t, p, Limits{MemoryMB: 128, PIDs: 10})
+	second.Share()() // others started something in it, and are done
 	if second.name != first.name {
 		t.Fatalf("the second job has %s, want %s again", second.name, first.name)
 	}
@@ -76,6 +77,10 @@ func TestGroupsServeTheNextJob(t *testing.T) {
 	third := take(t, p, Limits{MemoryMB: 128, PIDs: 10})
 	if third.name == second.name {
 		t.Error("two jobs have one group")
+	}
+	giveBack(t, second)
+	if fourth := take(t, p, Limits{MemoryMB: 128, PIDs: 10}); fourth.name != second.name {
+		t.Error("not used again after it was shared")
 	}
 }
 
@@ -115,7 +120,8 @@ func TestGroupsThatAreNotUsedAgain(t *testing.T) {
 		with Limits
 		do   func(*Slot)
 	}{
-		{"was shared", Limits{MemoryMB: 64}, (*Slot).Spend},
+		{"is shared", Limits{MemoryMB: 64}, func(s *Slot) { s.Share() }},
+		{"is shared by one of two", Limits{MemoryMB: 64}, func(s *Slot) { s.Share(); end := s.Share(); end(); end() }},
 		{"was killed", Limits{MemoryMB: 64}, func(s *Slot) { s.Kill(t.Context()) }},
 		{"was frozen", Limits{MemoryMB: 64}, func(s *Slot) { s.Freeze(true) }},
 		{"has device rules", Limits{MemoryMB: 64, Deny: []string{device}}, func(*Slot) {}},
@@ -138,7 +144,7 @@ func TestGroupsThatAreNotUsedAgain(t *testing.T) {
 		if next.name == s.name {
 			t.Errorf("%s: used again", c.what)
 		}
-		next.Spend()
+		next.spend()
 		giveBack(t, next)
 	}
 }
