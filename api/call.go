@@ -61,6 +61,9 @@ type Caller struct {
 	Groups   []uint32
 	Host     string // the agent's host
 	PID      int32
+	// GroupNames are the groups of the user by the name service, nil if it does not
+	// say; Groups are those of the calling process.
+	GroupNames []string
 }
 
 // Code implements wire.Message.
@@ -72,6 +75,7 @@ func (c *Caller) Code(w *wire.Coder) {
 	wire.Ints(w, 5, &c.Groups)
 	w.String(6, &c.Host)
 	wire.Int(w, 7, &c.PID)
+	wire.Texts(w, 8, &c.GroupNames)
 }
 
 // End closes the answer to a call, after any number of chunks.

@@ -94,6 +94,23 @@ func TestWholeFile(t *testing.T) {
 	}
 }
 
+func TestFence(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want partition.Fence
+	}{
+		{"", partition.FenceTimeout}, {"fence = \"node_timeout\"\n", partition.FenceTimeout}, {"fence = \"proof\"\n", partition.FenceProof},
+	} {
+		f, err := Parse("cluster.toml", []byte(small+"[[partition]]\nname = \"p\"\n"+c.text))
+		if err != nil || f.Cluster.Partitions[0].Fence != c.want {
+			t.Errorf("%q: %+v, %v", c.text, f, err)
+		}
+	}
+	if _, err := Parse("cluster.toml", []byte(small+"[[partition]]\nname = \"p\"\nfence = \"lease\"\n")); err == nil {
+		t.Error("a fence that is not there is accepted")
+	}
+}
+
 // Every problem names its line; line 0 is the file as a whole.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ text, want string }{

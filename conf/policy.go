@@ -124,8 +124,10 @@ func (b *builder) partition(path string, p *partitionTable) partition.Partition 
 			b.fail(path+".default_time", "partition %s: default_time is more than max_time", p.Name)
 		}
 	}
+	fences := map[string]partition.Fence{"node_timeout": partition.FenceTimeout, "proof": partition.FenceProof}
 	return partition.Partition{
 		Name:          p.Name,
+		Fence:         fences[b.oneOf(path, "fence", p.Fence, "node_timeout", "proof")],
 		NodeList:      b.partitionNodes(path, p),
 		Default:       p.Default,
 		State:         states[b.oneOf(path, "state", p.State, "UP", "DOWN", "DRAIN", "INACTIVE")],

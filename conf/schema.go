@@ -71,6 +71,7 @@ type partitionTable struct {
 	AllowGroups   []string   `toml:"allow_groups" doc:"Only members of these groups may use it."`
 	AllowQOS      []string   `toml:"allow_qos" doc:"Only jobs of these QOS may use it."`
 	DenyQOS       []string   `toml:"deny_qos" doc:"Jobs of these QOS may not use it."`
+	Fence         string     `toml:"fence" default:"node_timeout" doc:"When a job may be started again whose node fell silent: node_timeout (after [timers] node_timeout, though it may still run there), or proof (not before its node has said that it ended, or has come back with another boot)."`
 	Hidden        bool       `toml:"hidden" default:"false" doc:"Listed only with --all."`
 	RootOnly      bool       `toml:"root_only" default:"false" doc:"Only root submits to it."`
 	DisableRoot   bool       `toml:"disable_root_jobs" default:"false" doc:"Root may not run jobs in it."`

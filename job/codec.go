@@ -12,6 +12,7 @@ func (o *Owner) Code(c *wire.Coder) {
 	c.String(3, &o.User)
 	c.String(4, &o.Group)
 	wire.Ints(c, 5, &o.Groups)
+	wire.Texts(c, 6, &o.GroupNames)
 }
 
 // Code implements wire.Message.

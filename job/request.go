@@ -14,6 +14,9 @@ type Owner struct {
 	User     string
 	Group    string
 	Groups   []uint32 // supplementary groups, ascending
+	// GroupNames are the groups of the user by the name service, sorted; nil if it
+	// did not say.
+	GroupNames []string
 }
 
 // Request is what was asked for. It is immutable: an update makes a new one, and

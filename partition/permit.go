@@ -12,7 +12,7 @@ import (
 type Asker struct {
 	UID          uint32
 	Account, QOS string
-	Groups       []string // names of the groups; nil if they are not known here
+	Groups       []string // names of the groups of the user
 }
 
 // Permit tells whether the partition's rules let a job run here, and if not, which
@@ -68,10 +68,16 @@ func (p *Partition) admits(who *Asker) (job.Reason, string) {
 		return job.ReasonAccountNotAllowed, fmt.Sprintf("partition %s is not open to account %s", p.Name, who.Account)
 	case len(p.AllowQOS) > 0 && !holds(p.AllowQOS, who.QOS), slices.Contains(p.DenyQOS, who.QOS):
 		return job.ReasonQOSNotAllowed, fmt.Sprintf("partition %s is not open to QOS %s", p.Name, who.QOS)
-	case len(p.AllowGroups) > 0 && who.Groups != nil && !holdsAny(p.AllowGroups, who.Groups):
+	case !p.AdmitsGroups(who):
 		return job.ReasonPartitionConfig, fmt.Sprintf("partition %s is open to groups %s only", p.Name, strings.Join(p.AllowGroups, ","))
 	}
 	return job.ReasonNone, ""
+}
+
+// AdmitsGroups tells whether AllowGroups lets a user in. Of whom no groups are
+// known is in none.
+func (p *Partition) AdmitsGroups(who *Asker) bool {
+	return who.UID == 0 || len(p.AllowGroups) == 0 || holdsAny(p.AllowGroups, who.Groups)
 }
 
 // holds looks a name up in a list in which ALL stands for everything.

@@ -32,7 +32,7 @@ func (c *cycle) rules(w *Waiting, part int) []Why {
 	}
 	who := partition.Asker{Account: j.Account, QOS: j.QOS}
 	if j.Owner != nil {
-		who.UID = j.Owner.UID
+		who.UID, who.Groups = j.Owner.UID, j.Owner.GroupNames
 	}
 	if r, detail := p.Permit(j.Request, &who); r != job.ReasonNone {
 		whys = append(whys, Why{r, detail})

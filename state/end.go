@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"muster/job"
 )
 
@@ -61,6 +62,11 @@ func (m *Machine) wish(r *jobRow, c *End) {
 func (m *Machine) requeue(c *Requeue) Result {
 	res := Result{}
 	for _, t := range c.Targets {
+		if j := m.work.Job(t.Job); j != nil && j.Het.Leader != 0 && j.Het.Leader != j.ID {
+			// As in Slurm (ESLURM_NOT_HET_JOB_LEADER): they start together again.
+			res.Skipped = append(res.Skipped, Skip{Job: t.Job, Code: WrongState, Text: fmt.Sprintf("job %d is a component of job %d, which is requeued as a whole", t.Job, j.Het.Leader)})
+			continue
+		}
 		m.each(&res, t, func(r *jobRow) *Skip { return m.requeueOne(r, c) })
 	}
 	return res.summed()

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -142,6 +143,53 @@ func TestComponentsEndWithTheFirst(t *testing.T) {
 		j := w.job(id)
 		if j.State != job.Failed || j.End.ExitCode != 3 || j.Times.End == 0 {
 			t.Errorf("component %d is %s with %+v, want FAILED with exit code 3", j.Het.Offset, j.State, j.End)
+		}
+	}
+}
+
+// A heterogeneous job goes back to the queue as a whole, whichever of its
+// components does so by itself, and starts again with all that were not cancelled.
+func TestComponentsAreRequeuedTogether(t *testing.T) {
+	for _, lost := range []int{0, 1, 2} {
+		t.Run(fmt.Sprint("the node of component ", lost), func(t *testing.T) {
+			w := newWorld(t)
+			ids := w.het(3)
+			c := &StartHet{}
+			nodes := []string{"n1", "n2", "n3"}
+			for i, id := range ids {
+				c.Components = append(c.Components, *w.startCmd(id, job.NoTask, 0, nodes[i]))
+			}
+			w.must(c)
+			w.must(&NodeSilent{Nodes: []job.NodeID{w.m.Root().NodeNamed(nodes[lost]).ID}, Down: true, Reason: "Not responding"})
+			for i, id := range ids {
+				if i == lost {
+					continue
+				}
+				if j := w.job(id); j.State.Active() && (j.Cancel == nil || j.Cancel.Flags&job.Requeued == 0) {
+					t.Errorf("component %d runs on: %+v", i, j)
+				}
+				w.must(&Report{Job: id, Attempt: w.job(id).Attempt, Node: nodes[i], Ended: true, Released: true})
+			}
+			for i, id := range ids {
+				if j := w.job(id); j.State != job.Pending || j.Attempt != 1 {
+					t.Errorf("component %d is %s at attempt %d, want PENDING at 1", i, j.State, j.Attempt)
+				}
+			}
+			checkRoot(t, w.m.Root())
+		})
+	}
+}
+
+func TestAComponentIsNotRequeuedAlone(t *testing.T) {
+	w := newWorld(t)
+	ids := w.het(2)
+	w.must(w.hetCmd("n1", ids...))
+	w.refuse(WrongState, &Requeue{Targets: []Target{{Job: ids[1]}}})
+	w.is(ids[1], job.Running, job.ReasonNone)
+	w.must(&Requeue{Targets: []Target{{Job: ids[0]}}})
+	for _, id := range ids {
+		if j := w.job(id); j.Cancel == nil || j.Cancel.Flags&job.Requeued == 0 {
+			t.Errorf("component %d is not requeued with the first: %+v", id, j)
 		}
 	}
 }

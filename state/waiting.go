@@ -144,4 +144,30 @@ func (m *Machine) backToQueue(r *jobRow) {
 		r.Priority = m.nextPriority()
 	}
 	m.putWaiting(r)
+	m.requeueComponents(r)
+}
+
+// requeueComponents takes the other components of a heterogeneous job back to the
+// queue when one went there by itself, since its node was lost, say: they start
+// together or not at all. What somebody is ending otherwise stays so.
+func (m *Machine) requeueComponents(one *jobRow) {
+	lead := m.work.Job(one.Het.Leader)
+	if lead == nil {
+		return
+	}
+	for _, id := range lead.Het.IDs {
+		r := m.edit(id)
+		switch {
+		case r == nil || id == one.ID || r.State == job.Pending:
+		case r.State.Active() && r.Cancel == nil:
+			r.Cancel = &job.Cancel{At: m.work.now, To: job.Cancelled, Flags: job.Requeued}
+			m.put(r)
+		case r.Terminal() && r.Attempt < one.Attempt && r.State != job.Cancelled:
+			r.Flags |= job.Requeued
+			m.backToQueue(r)
+		case r.State.Ended() && !r.Terminal() && r.Flags&requeueFlags == 0:
+			r.Flags |= job.Requeued // it is still cleaned up
+			m.put(r)
+		}
+	}
 }

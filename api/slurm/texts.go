@@ -3,6 +3,8 @@ package slurm
 // The texts of Slurm's errors that programs read.
 const (
 	TextDenied         = "Access/permission denied"
+	TextGroup          = "User's group not permitted to use this partition"
+	TextNotHetLeader   = "Job not heterogeneous job leader"
 	TextInvalidUser    = "Invalid user id"
 	TextNoSuchJob      = "Invalid job id specified"
 	TextPending        = "Job is pending execution"

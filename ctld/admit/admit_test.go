@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,7 @@ func newCore(t *testing.T) *fakeCore {
 	cluster.Partitions = []partition.Partition{
 		{Name: "debug", NodeList: "n[1-2]", Default: true}, {Name: "one", NodeList: "n1"}, {Name: "closed", NodeList: "n1", State: partition.PartitionDrain},
 		{Name: "rootonly", NodeList: "n1", RootOnly: true}, {Name: "bio", NodeList: "n1", AllowAccounts: []string{"bio"}},
+		{Name: "staff", NodeList: "n1", AllowGroups: []string{"staff", "wheel"}},
 	}
 	c.must(t, &state.Configure{Cluster: cluster})
 	for _, n := range []string{"n1", "n2"} {
@@ -84,11 +86,14 @@ func (c *fakeCore) must(t *testing.T, cmd state.Command) {
 	}
 }
 
+// groups are those of the users, by the name service.
+var groups = map[uint32][]string{1001: {"bob", "wheel"}}
+
 // call makes a call as a user; uid 0 is root.
 func (c *fakeCore) call(t *testing.T, uid uint32, method string, request, reply wire.Message) error {
 	t.Helper()
 	user := map[uint32]string{0: "root", 1000: "alice", 1001: "bob"}[uid]
-	r := &service.Request{Call: api.Call{Method: method, Body: wire.Encode(nil, request)}, Caller: api.Caller{UID: uid, GID: uid, User: user, Host: "login"}}
+	r := &service.Request{Call: api.Call{Method: method, Body: wire.Encode(nil, request)}, Caller: api.Caller{UID: uid, GID: uid, User: user, Host: "login", GroupNames: groups[uid]}}
 	r.Send = func(b []byte) error { return wire.Decode(b, reply) }
 	for _, m := range Methods() {
 		if m.Name == method {
@@ -219,5 +224,34 @@ func TestCancelSelectors(t *testing.T) {
 	}
 	if c.Root().Job(a).State != job.Cancelled || c.Root().Job(b).State != job.Pending {
 		t.Errorf("states: %v %v", c.Root().Job(a).State, c.Root().Job(b).State)
+	}
+}
+
+// AllowGroups is checked at submit only where enforce_part_limits says so, as in
+// Slurm; without it the job waits.
+func TestAllowGroups(t *testing.T) {
+	staff := func(s *api.SubmitJob) { s.Request.Partitions = []string{"staff"} }
+	c := newCore(t)
+	id, err := c.submit(t, 1000, staff)
+	if err != nil {
+		t.Fatalf("without enforcement: %v", err)
+	}
+	if _, err := c.submit(t, 1001, staff); err != nil {
+		t.Fatalf("a member: %v", err)
+	}
+	if got := c.Root().Job(id + 1).Owner.GroupNames; !slices.Equal(got, groups[1001]) {
+		t.Errorf("the job has groups %v, want %v", got, groups[1001])
+	}
+	cluster := *c.Root().Cluster()
+	cluster.Policy.EnforcePartLimits = "ALL"
+	c.must(t, &state.Configure{Cluster: cluster})
+	var e *api.Error
+	if _, err := c.submit(t, 1000, staff); !errors.As(err, &e) || e.Text != "User's group not permitted to use this partition" {
+		t.Errorf("no member: %v", err)
+	}
+	for _, uid := range []uint32{0, 1001} {
+		if _, err := c.submit(t, uid, staff); err != nil {
+			t.Errorf("uid %d: %v", uid, err)
+		}
 	}
 }

@@ -142,6 +142,9 @@ func (c *controller) hold(t *target, root bool) (state.Command, string) {
 
 // requeue is requeue and requeuehold.
 func (c *controller) requeue(t *target, root bool) (state.Command, string) {
+	if j := t.records[0]; j.Het.Leader != 0 && j.Het.Leader != j.ID {
+		return nil, slurm.TextNotHetLeader
+	}
 	waiting, forbidden := 0, 0
 	for _, j := range t.records {
 		if j.State == job.Pending {

@@ -22,7 +22,7 @@ func (s *submission) checkPartitions(q *job.Request, account, qos string) error 
 		return &api.Error{Kind: api.ErrInvalid, Text: "No partition specified or system default partition",
 			Hint: "name one with --partition, or mark one as default in the cluster file"}
 	}
-	who := &partition.Asker{UID: s.owner.UID, Account: account, QOS: qos}
+	who := &partition.Asker{UID: s.owner.UID, Account: account, QOS: qos, Groups: s.owner.GroupNames}
 	var refusals []error
 	for _, name := range q.Partitions {
 		p := s.root.Partition(name)
@@ -58,6 +58,14 @@ func (s *submission) permit(q *job.Request, p *partition.Partition, who *partiti
 	switch reason {
 	case job.ReasonNone:
 		return nil, nil
+	case job.ReasonPartitionConfig:
+		if p.AdmitsGroups(who) {
+			break
+		}
+		if lenient {
+			return nil, nil
+		}
+		return &api.Error{Kind: api.ErrDenied, Text: slurm.TextGroup, Hint: detail}, nil
 	case job.ReasonAccountNotAllowed, job.ReasonQOSNotAllowed, job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
 		if lenient {
 			return nil, nil

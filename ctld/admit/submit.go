@@ -119,7 +119,7 @@ func (s *submission) checkWhole(req *api.SubmitRequest) error {
 func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.NewJob) error {
 	q := &j.Request
 	c := &s.r.Caller
-	s.owner = job.Owner{UID: c.UID, GID: c.GID, User: c.User, Group: c.Group, Groups: slices.Sorted(slices.Values(c.Groups))}
+	s.owner = job.Owner{UID: c.UID, GID: c.GID, User: c.User, Group: c.Group, Groups: slices.Sorted(slices.Values(c.Groups)), GroupNames: c.GroupNames}
 	out.Owner = s.owner
 	s.fillDefaults(j, out)
 	s.held = out.Held.Is()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,58 @@ func ask(ctx context.Context, uid uint32) (User, error) {
 	if _, err := exec.LookPath("getent"); err != nil {
 		get = fromFile
 	}
-	return lookUp(ctx, uid, get)
+	u, err := lookUp(ctx, uid, get)
+	if err != nil {
+		return u, err
+	}
+	limited, cancel := context.WithTimeout(ctx, groupsTime)
+	defer cancel()
+	if u.Groups, err = groupsOf(limited, &u); err != nil {
+		u.Groups = nil // who is known without groups is better than nobody
+	}
+	return u, nil
+}
+
+// groupsTime bounds the question for a user's groups.
+const groupsTime = 2 * time.Second
+
+// groupsOf names all groups of a user.
+func groupsOf(ctx context.Context, u *User) ([]string, error) {
+	if _, err := exec.LookPath("getent"); err != nil {
+		text, err := os.ReadFile("/etc/group")
+		return membership(string(text), u), err
+	}
+	line, err := getent(ctx, "initgroups", u.Name)
+	if err != nil {
+		return nil, err
+	}
+	keys := append(strings.Fields(line)[min(1, len(strings.Fields(line))):], strconv.FormatUint(uint64(u.GID), 10))
+	text, err := entries(ctx, "group", keys...)
+	if err != nil && !errors.Is(err, ErrUnknown) { // a group without a name is none that a partition can name
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(text) {
+		if name, _, ok := strings.Cut(line, ":"); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// membership finds the groups of a user in the text of group(5).
+func membership(text string, u *User) []string {
+	gid := strconv.FormatUint(uint64(u.GID), 10)
+	var names []string
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) == 4 && (f[2] == gid || slices.Contains(strings.Split(f[3], ","), u.Name)) {
+			names = append(names, f[0])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // lookUp puts a user together from the passwd and group databases.
@@ -68,7 +120,17 @@ func parseUser(line string) (User, error) {
 
 // getent asks the name service of the host for the entry of a number.
 func getent(ctx context.Context, database, key string) (string, error) {
-	cmd := exec.CommandContext(ctx, "getent", database, key)
+	text, err := entries(ctx, database, key)
+	if err != nil {
+		return "", err
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line, nil
+}
+
+// entries asks for several keys at once. With ErrUnknown come those that are known.
+func entries(ctx context.Context, database string, keys ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "getent", append([]string{database}, keys...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	cmd.WaitDelay = time.Second // a child of a name service module may hold the pipe
 	var out bounded
@@ -77,14 +139,13 @@ func getent(ctx context.Context, database, key string) (string, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.ExitCode() == notFound:
-		return "", ErrUnknown
+		return out.String(), ErrUnknown
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("getent %s %s: %w", database, key, ErrSlow)
+		return "", fmt.Errorf("getent %s %s: %w", database, keys[0], ErrSlow)
 	case err != nil:
-		return "", fmt.Errorf("getent %s %s: %w", database, key, err)
+		return "", fmt.Errorf("getent %s %s: %w", database, keys[0], err)
 	}
-	line, _, _ := strings.Cut(out.String(), "\n")
-	return line, nil
+	return out.String(), nil
 }
 
 // bounded keeps the first lineMax bytes.

@@ -15,6 +15,9 @@ type User struct {
 	UID, GID    uint32
 	Name, Group string // Group is the number if the group has no name
 	Home, Shell string
+	// Groups are the names of all groups of the user, sorted; nil if the name service
+	// does not say.
+	Groups []string
 }
 
 // ErrUnknown is wrapped by the error for a user whom the name service does not know.

@@ -6,11 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 )
+
 
 // fakeTime is a clock that tests move.
 type fakeTime struct{ ns atomic.Int64 }
@@ -186,8 +189,8 @@ const moduleVariable = "NSS_TEST_MODULE"
 func TestUserOfAnotherModule(t *testing.T) {
 	if os.Getenv(moduleVariable) != "" {
 		u, err := ask(context.Background(), 61234)
-		want := User{UID: 61234, GID: 61235, Name: "extra", Group: "extras", Home: "/home/extra", Shell: "/bin/sh"}
-		if err != nil || u != want {
+		want := User{UID: 61234, GID: 61235, Name: "extra", Group: "extras", Home: "/home/extra", Shell: "/bin/sh", Groups: []string{"extras"}}
+		if err != nil || !reflect.DeepEqual(u, want) {
 			t.Errorf("got %+v, %v, want %+v", u, err, want)
 		}
 		if u, err := ask(context.Background(), 0); err != nil || u.Name != "root" {
@@ -274,5 +277,24 @@ func TestWordsOfTheService(t *testing.T) {
 	wrong := func(context.Context, string, string) (string, error) { return "ann:x:8:8:::", nil }
 	if _, err := lookUp(context.Background(), 7, wrong); !errors.Is(err, ErrUnknown) {
 		t.Errorf("an answer for another uid: got %v, want ErrUnknown", err)
+	}
+}
+
+func TestMembership(t *testing.T) {
+	const text = "root:x:0:\nusers:x:100:bob,alice\nstaff:x:50:bob\nprimary:x:1000:\nbroken\nwheel:x:10:alice,\n"
+	got := membership(text, &User{Name: "alice", GID: 1000})
+	if want := []string{"primary", "users", "wheel"}; !slices.Equal(got, want) {
+		t.Errorf("alice is in %v, want %v", got, want)
+	}
+}
+
+// The groups by getent are those that the files say, for who is in the files.
+func TestGroupsOfThisUser(t *testing.T) {
+	u, err := ask(t.Context(), uint32(os.Getuid()))
+	if err != nil {
+		t.Skipf("the name service does not know uid %d: %v", os.Getuid(), err)
+	}
+	if !slices.Contains(u.Groups, u.Group) {
+		t.Errorf("groups are %v, want the primary %s among them", u.Groups, u.Group)
 	}
 }

@@ -193,7 +193,7 @@ func (c *conn) name(ctx context.Context, read bool) ([]byte, *api.Error) {
 	number := strconv.FormatUint(uint64(caller.UID), 10)
 	switch {
 	case err == nil:
-		caller.User, caller.Group = u.Name, u.Group
+		caller.User, caller.Group, caller.GroupNames = u.Name, u.Group, u.Groups
 		if u.GID != caller.GID { // newgrp(1)
 			caller.Group = strconv.FormatUint(uint64(caller.GID), 10)
 		}

@@ -27,13 +27,16 @@ func (f *Feed) queue(root *state.Root) {
 	f.view.Waiting = list
 }
 
-// parts gathers the components of a heterogeneous job; nil if one of them does
-// not wait, so that the job cannot start as a whole.
+// parts gathers the components of a heterogeneous job; nil if one of them still
+// runs, so that the job cannot start as a whole. One that was cancelled is left out.
 func (f *Feed) parts(root *state.Root, leader *job.Job) []sched.Part {
 	out := make([]sched.Part, 0, len(leader.Het.IDs))
 	for _, id := range leader.Het.IDs {
 		j := root.Job(id)
-		if j == nil || j.State != job.Pending {
+		if j == nil || j.Terminal() {
+			continue
+		}
+		if j.State != job.Pending {
 			return nil
 		}
 		out = append(out, sched.Part{Job: j, Class: f.classOf(j)})
