@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-
 // fakeTime is a clock that tests move.
 type fakeTime struct{ ns atomic.Int64 }
 
