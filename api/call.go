@@ -173,5 +173,5 @@ const (
 	MethodConfigure    = "config.apply"
 	MethodAccounting   = "acct.jobs" // AcctQuery, AcctList
 	MethodStats        = "stats"     // StatsReply
-	MethodWhy          = "job.why"
+	MethodWhy          = "job.why"   // WhyRequest, WhyReply
 )

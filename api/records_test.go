@@ -13,6 +13,7 @@ func TestRecordCodecs(t *testing.T) {
 		new(JobCount), new(JobMemory), new(Resources), new(NodeQuery), new(NodeList), new(NodeRecord), new(DeviceUse), new(NodeShape),
 		new(PartitionQuery), new(PartitionList), new(PartitionRecord), new(PingReply), new(ControllerRecord), new(ConfigReply),
 		new(ConfigPair), new(ScriptRequest), new(ScriptReply), new(NameQuery), new(ReservationList), new(ReservationRecord),
+		new(WhyRequest), new(WhyReply), new(WhyReason), new(WhyBefore), new(WhyChange),
 		new(LicenseList), new(LicenseRecord), new(StatsReply), new(StatsJobs), new(StatsCycles), new(StatsCall),
 	} {
 		wiretest.RoundTrip(t, m)

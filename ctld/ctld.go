@@ -52,6 +52,7 @@ type Controller struct {
 	stats   *stats
 	fresh   freshness
 	words   verdicts
+	explain sync.Mutex // held while a job is explained: one at a time
 	reads   leaderIndex
 	leading atomic.Pointer[lead] // nil: another one leads, or nobody
 	started job.Time

@@ -42,6 +42,8 @@ type cycle struct {
 	planned      int
 	kept         *promises // nil: the view has none
 	given        map[job.ID]Promise
+	listing      bool // note all takings, for an explanation
+	takings      []taking
 	blockedParts []string // partitions in which a job waits for resources
 	byID         map[job.NodeID]int
 }

@@ -184,7 +184,11 @@ func (c *cycle) blame(t *trial, start job.Time) string {
 	return "jobs ahead of it need its nodes or licences"
 }
 
+// noteTaking notes who has taken a spot.
 func (c *cycle) noteTaking(id job.ID, s *spot, p *pin) {
+	if c.listing {
+		c.takings = append(c.takings, taking{id, *s, p != nil})
+	}
 	if c.kept != nil {
 		c.kept.taken = append(c.kept.taken, taking{id, *s, p != nil})
 	}
@@ -193,10 +197,10 @@ func (c *cycle) noteTaking(id job.ID, s *spot, p *pin) {
 // noteStart forgets the promise of a job that starts.
 func (c *cycle) noteStart(id job.ID, s *spot, p *pin) {
 	delete(c.given, id)
+	c.noteTaking(id, s, p)
 	if c.kept == nil {
 		return
 	}
-	c.noteTaking(id, s, p)
 	c.kept.started[id] = true
 	if p != nil {
 		c.unpin(p) // it may have started in another partition

@@ -147,15 +147,16 @@ func (c *cycle) merge(s *several, v Verdict, started bool) {
 // promise that it has, nil if none.
 func (c *cycle) lookAlone(w *Waiting, e entry, p *pin) (Verdict, bool) {
 	j := w.Job
-	if whys := c.rules(w, e.part); len(whys) > 0 {
-		return Verdict{Reasons: whys}, false
-	}
+	whys := c.rules(w, e.part)
 	tasks, throttled := c.tasks(w)
 	if tasks == 0 {
-		return Verdict{Reasons: throttled}, false
+		whys = append(whys, throttled...)
 	}
-	resv, whys := c.reservation(j, w.Class)
-	if len(whys) > 0 {
+	resv, not := c.reservation(j, w.Class)
+	if whys = append(whys, not...); len(whys) > 0 {
+		if len(not) == 0 {
+			whys = append(whys, c.wouldLack(w, e.part, resv)...)
+		}
 		return Verdict{Reasons: whys}, false
 	}
 	if e.state != nil && e.state.planned != nil {
@@ -185,6 +186,24 @@ func (c *cycle) lookAlone(w *Waiting, e entry, p *pin) (Verdict, bool) {
 			return Verdict{Reasons: []Why{{job.ReasonPriority, "more tasks start in the next cycle"}}}, false
 		}
 	}
+}
+
+// wouldLack lists what a job would not get now, though other reasons hold it, too.
+func (c *cycle) wouldLack(w *Waiting, part int, resv *partition.Reservation) []Why {
+	if part < 0 || w.Class.Bad != "" {
+		return nil
+	}
+	t := c.trialOf(w.Class, part, resv)
+	if t.after <= c.now && !t.failed {
+		if _, ok := c.at(t, c.now, t.limit, false); ok {
+			return nil
+		}
+		t.failed = true
+	}
+	if hopeless := c.never(t); hopeless != nil {
+		return hopeless
+	}
+	return c.shortages(t)
 }
 
 // nextTask is the lowest unstarted task after one, NoTask at the end.

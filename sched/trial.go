@@ -32,7 +32,8 @@ type trial struct {
 	plain    bool     // the first nodes that suffice are the answer
 	after    job.Time // no job of the class can start before
 	failed   bool     // one could not start now
-	whyNext  []Why    // verdict of those that wait
+	short    []Why    // what is not there now
+	behind   []Why    // the same for those that wait behind others
 	hopeless []Why    // it could not start on all usable nodes if they were empty
 	judged   bool     // hopeless is worked out
 	before   job.Time // starts from here on are of no use; 0: no bound

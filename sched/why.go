@@ -9,27 +9,46 @@ import (
 	"muster/partition"
 )
 
-// why says what keeps a job of the trial from starting now. The first of a class
-// works it out, for all of them. A job with a planned start is not hopeless.
+// why says what keeps a job of the trial from starting now, the binding reason
+// first. The first of a class works it out, for all of them. A job with a planned
+// start is not hopeless.
 func (c *cycle) why(t *trial, planned bool) []Why {
-	if t.whyNext != nil {
-		return t.whyNext
-	}
 	if !planned {
-		t.whyNext = c.never(t)
+		if hopeless := c.never(t); hopeless != nil {
+			return hopeless
+		}
 	}
-	if t.whyNext == nil {
-		t.whyNext = c.outside(t)
+	short := c.shortages(t)
+	if short[0].Reason != job.ReasonResources || !t.part.waits(c) {
+		return short
 	}
-	if t.whyNext != nil {
-		return t.whyNext
+	if t.behind == nil {
+		t.behind = append([]Why{{job.ReasonPriority, "jobs ahead of it wait for the same nodes"}}, short...)
 	}
-	lack := Why{job.ReasonResources, c.lack(t)}
-	t.whyNext = []Why{{job.ReasonPriority, "jobs ahead of it wait for the same nodes"}, lack}
-	if t.part.waits(c) {
-		return t.whyNext
+	return t.behind
+}
+
+// shortages lists all that a job of the trial would need and that is not there
+// now: licences, nodes that are kept for others, room on nodes. It is asked when
+// one of them is short.
+func (c *cycle) shortages(t *trial) []Why {
+	if t.short != nil {
+		return t.short
 	}
-	return []Why{lack}
+	end := endOf(c.now, t.limit)
+	_, licensed := c.licensesAt(t, c.now, end)
+	if !licensed {
+		t.short = append(t.short, Why{job.ReasonLicenses, "licences are in use: " + t.class.Request.Licenses})
+		if _, ok := c.place(t, c.now, end, false); ok {
+			return t.short
+		}
+	}
+	if why := c.keptForOthers(t, end); why.Reason != job.ReasonNone {
+		t.short = append(t.short, why)
+	} else {
+		t.short = append(t.short, Why{job.ReasonResources, c.lack(t)})
+	}
+	return t.short
 }
 
 // waits tells whether a job ahead already waits for resources of the partition;
@@ -100,27 +119,22 @@ func (c *cycle) names(nodes []int) string {
 	return strings.Join(out, ",")
 }
 
-// outside finds reasons that are no lack of cores, memory or devices: licences,
-// and reservations of others.
-func (c *cycle) outside(t *trial) []Why {
-	end := endOf(c.now, t.limit)
-	if _, ok := c.licensesAt(t, c.now, end); !ok {
-		return []Why{{job.ReasonLicenses, "licences are in use: " + t.class.Request.Licenses}}
-	}
+// keptForOthers is the reason of a job that only reservations of others keep from
+// starting now.
+func (c *cycle) keptForOthers(t *trial, end job.Time) Why {
 	if c.reserved == nil || !c.onlyReserved(t, end) {
-		return nil
+		return Why{}
 	}
 	for _, i := range t.nodes {
-		r := c.blocked(i, c.now, end, t.resv)
-		if r == nil {
-			continue
+		switch r := c.blocked(i, c.now, end, t.resv); {
+		case r == nil:
+		case r.Maintenance():
+			return Why{job.ReasonReqNodeNotAvail, "Reserved for maintenance"}
+		default:
+			return Why{job.ReasonReqNodeNotAvail, "May be reserved for other job"}
 		}
-		if r.Maintenance() {
-			return []Why{{job.ReasonReqNodeNotAvail, "Reserved for maintenance"}}
-		}
-		return []Why{{job.ReasonReqNodeNotAvail, "May be reserved for other job"}}
 	}
-	return nil
+	return Why{}
 }
 
 // onlyReserved tells whether a job could start now if there were no reservations
@@ -143,7 +157,7 @@ func (c *cycle) onlyReserved(t *trial, end job.Time) bool {
 			return false
 		}
 	}
-	_, ok := c.at(t, c.now, t.limit, true)
+	_, ok := c.place(t, c.now, end, true)
 	return ok
 }
 

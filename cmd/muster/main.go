@@ -21,7 +21,7 @@ func main() {
 		Suggest:              true,
 		HideVersion:          true,
 		ExitErrHandler:       func(*cli.Context, error) {}, // told below
-		Commands:             []*cli.Command{confCommand(), devCommand(), simCommand(), gresCommand()},
+		Commands:             []*cli.Command{confCommand(), devCommand(), simCommand(), gresCommand(), whyCommand()},
 	}
 	if err := app.RunContext(ctx, os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, "muster:", err)

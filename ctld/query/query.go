@@ -25,6 +25,7 @@ func Methods() []service.Method {
 		{Name: api.MethodConfig, Live: true, Handle: config},
 		{Name: api.MethodAccounting, Live: true, Handle: acctJobs},
 		{Name: api.MethodStats, Live: true, Handle: stats},
+		{Name: api.MethodWhy, Handle: why},
 		{Name: api.MethodBookList, Handle: bookList},
 	}
 }

@@ -30,6 +30,9 @@ type Core interface {
 	Blob(ctx context.Context, h job.Hash) ([]byte, error)
 	// Verdict is the scheduler's last word on a waiting job.
 	Verdict(id job.ID) (sched.Verdict, bool)
+	// Explain says what holds a waiting job and what would help; false if it does
+	// not wait. It plans anew: a cycle's work for each call, one call at a time.
+	Explain(ctx context.Context, id job.ID) (*sched.Explanation, bool, error)
 	// Signal sends a signal to an attempt's processes and waits until its
 	// nodes have taken it. Only the leader can.
 	Signal(ctx context.Context, s Signal) error
