@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 
 	"muster/api"
 	"muster/api/identity"
@@ -248,6 +249,9 @@ func TestLeaderIsAskedOnceItIsKnown(t *testing.T) {
 	})
 	s.start(follower.addr, leader.addr)
 	s.agent.up.learn(follower.addr)
+	for _, c := range s.agent.up.conns { // one that is not connected yet is not asked
+		reach(t, c.conn, connectivity.Ready, false)
+	}
 	for range 5 {
 		if _, err := s.client().Do(&api.Call{Method: api.MethodSubmit}, nil); err != nil {
 			t.Fatal(err)
