@@ -24,7 +24,7 @@ func (k *kept) read(name string) []byte {
 	if k.room == nil {
 		k.room = make([]byte, 4096) // all files that are read this way are shorter
 	}
-	fd, err := k.open(name)
+	fd, err := k.open(name, unix.O_RDWR)
 	if err != nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (k *kept) values(file string, into map[string]*uint64) {
 func (k *kept) write(name, text string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	fd, err := k.open(name)
+	fd, err := k.open(name, unix.O_RDWR)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -72,15 +72,24 @@ func (k *kept) write(name, text string) error {
 	return nil
 }
 
+// hasGroups tells whether a group's directory has others below it, or may have.
+func (k *kept) hasGroups(dir string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	fd, err := k.open(dir, unix.O_PATH|unix.O_DIRECTORY)
+	var st unix.Stat_t
+	return err != nil || unix.Fstat(fd, &st) != nil || st.Nlink != 2 // its own, and its entry
+}
+
 // open opens a file, if it was not opened before; the caller holds the lock.
-func (k *kept) open(name string) (int, error) {
+func (k *kept) open(name string, how int) (int, error) {
 	if fd, ok := k.files[name]; ok {
 		if fd < 0 {
 			return fd, unix.ENOENT
 		}
 		return fd, nil
 	}
-	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(name, how|unix.O_CLOEXEC, 0)
 	if err == unix.EACCES { // one that is only to be read
 		fd, err = unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	}

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"golang.org/x/sys/unix"
 )
 
 // Pool lends control groups to jobs. Making and removing those of a job costs
@@ -221,8 +219,7 @@ func (s *Slot) Remove() error {
 // of its own below them, and nearly no memory.
 func (s *Slot) asBefore() bool {
 	for _, dir := range s.all() {
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) != nil || st.Nlink > 2 {
+		if s.files.hasGroups(dir) {
 			return false
 		}
 	}
