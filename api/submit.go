@@ -99,6 +99,7 @@ type CancelRequest struct {
 	Batch        bool        // only the batch shell
 	Full         bool        // the batch shell and all steps
 	List         bool        // change nothing, only say which jobs are meant
+	Cron         bool        // jobs of crontabs, too
 }
 
 // Code implements wire.Message.
@@ -117,6 +118,7 @@ func (r *CancelRequest) Code(w *wire.Coder) {
 	w.Bool(12, &r.Batch)
 	w.Bool(13, &r.Full)
 	w.Bool(14, &r.List)
+	w.Bool(15, &r.Cron)
 }
 
 // CancelReply says what was done for each job that was meant.

@@ -24,6 +24,7 @@ func (l *lead) keepTime(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var next due
+	again := recurring{log: l.c.log}
 	for {
 		select {
 		case <-ctx.Done():
@@ -39,6 +40,7 @@ func (l *lead) keepTime(ctx context.Context) {
 		list = append(list, overdueEnds(root, now, c.Timers.OverTime, c.Timers.KillWait)...)
 		list = append(list, purges(root, now.Add(-time.Duration(c.Timers.MinJobAge)*time.Second))...)
 		list = append(list, next.look(root, now)...)
+		list = append(list, again.due(root, now)...)
 		if len(list) > 0 {
 			l.propose(ctx, "what is due by the clock", list...)
 		}

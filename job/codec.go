@@ -44,6 +44,7 @@ func (r *Request) Code(c *wire.Coder) {
 	c.Bool(25, &r.NoKill)
 	c.Bool(26, &r.Interactive)
 	wire.Slice(c, 27, &r.Options)
+	wire.Struct(c, 28, &r.Cron)
 }
 
 // Code implements wire.Message.
@@ -144,6 +145,13 @@ func (s *Signal) Code(c *wire.Coder) {
 	wire.Uint(c, 2, &s.Before)
 	c.Bool(3, &s.Shell)
 	c.Bool(4, &s.Resv)
+}
+
+// Code implements wire.Message.
+func (r *Cron) Code(c *wire.Coder) {
+	c.String(1, &r.Spec)
+	wire.Uint(c, 2, &r.First)
+	wire.Uint(c, 3, &r.Last)
 }
 
 // Code implements wire.Message.

@@ -42,6 +42,7 @@ type Request struct {
 	Batch        Batch
 	Signal       Signal
 	Mail         Mail
+	Cron         Cron
 	Nice         int32 // added to nothing, taken off the priority
 	SitePriority uint32
 	Requeue      bool // may be requeued (after the default of the cluster)
@@ -184,6 +185,13 @@ type Signal struct {
 	Before uint16 // seconds before the time limit
 	Shell  bool   // B: to the batch shell only
 	Resv   bool   // R: also at the start of a reservation that overlaps
+}
+
+// Cron is where a recurring job comes from: an entry of its user's crontab. After
+// each run it waits for its next time.
+type Cron struct {
+	Spec        string // its times, as written; "": the job does not recur
+	First, Last uint32 // its lines, from 0 on
 }
 
 // Mail is --mail-type and --mail-user.

@@ -35,8 +35,8 @@ func TestCommandKinds(t *testing.T) {
 			wiretest.RoundTrip(t, c)
 		}
 	}
-	if known != 25 {
-		t.Errorf("%d kinds are known, want 25", known)
+	if known != 26 {
+		t.Errorf("%d kinds are known, want 26", known)
 	}
 }
 

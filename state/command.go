@@ -77,6 +77,7 @@ const (
 	KindStartHet
 	KindMailDue
 	KindMailDone
+	KindSetCrontab
 )
 
 // Configure makes a cluster file the configuration. Nodes and partitions that

@@ -22,6 +22,11 @@ func (m *Machine) endOne(r *jobRow, c *End) *Skip {
 	if c.Attempt != nil && *c.Attempt != r.Attempt {
 		return skip(r, Stale, "is at another attempt")
 	}
+	if c.To == job.Cancelled && c.Flags&requeueFlags == 0 && r.Request.Cron.Spec != "" {
+		m.cancelCron(r)
+		m.put(r)
+		r = m.edit(r.ID)
+	}
 	switch {
 	case r.Terminal():
 		return skip(r, AlreadyDone, "has already ended")

@@ -111,6 +111,8 @@ func newClusterCommand(k Kind) Command {
 		return new(MailDue)
 	case KindMailDone:
 		return new(MailDone)
+	case KindSetCrontab:
+		return new(SetCrontab)
 	case KindAccounting:
 		return new(Accounting)
 	default:

@@ -174,6 +174,8 @@ func (m *Machine) dispatch(c Command) Result {
 		return m.mailLimits(c)
 	case *MailDone:
 		return m.mailDone(c)
+	case *SetCrontab:
+		return m.setCrontab(c)
 	case *Tick:
 		return Result{} // all that is due was done when the entry began
 	default:

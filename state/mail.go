@@ -79,7 +79,7 @@ func (m *Machine) mailOf(before *job.Job, r *jobRow) {
 			m.mailDue(r, job.MailEnd)
 		}
 	}
-	if r.State.Ended() && again && before.Flags&requeueFlags == 0 || before.Terminal() && r.State == job.Pending {
+	if r.State.Ended() && again && before.Flags&requeueFlags == 0 || before.Terminal() && r.State == job.Pending && r.Request.Cron.Spec == "" {
 		m.mailDue(r, job.MailRequeue)
 	}
 }

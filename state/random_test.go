@@ -230,7 +230,7 @@ func (p *player) nodeCmd() Command {
 }
 
 func (p *player) housekeeping() Command {
-	switch p.pick("housekeeping", 7) {
+	switch p.pick("housekeeping", 8) {
 	case 0:
 		_, next := p.w.m.Root().OutboxRange()
 		return &OutboxDone{Through: next - uint64(1+p.pick("behind", 2))}
@@ -238,6 +238,14 @@ func (p *player) housekeeping() Command {
 		c := &Purge{}
 		for j := range p.w.m.Root().FinishedBefore(p.w.now) {
 			c.Jobs = append(c.Jobs, j.ID)
+		}
+		return c
+	case 4:
+		c := &SetCrontab{Table: Crontab{UID: uint32(1000 + p.pick("uid", 2)), Text: []string{"", "a\n", "a\nb\n"}[p.pick("crontab", 3)]}}
+		for range p.pick("entries", 3) {
+			n := newJob()
+			n.Owner.UID, n.Request.Cron = c.Table.UID, job.Cron{Spec: "@daily", First: uint32(p.pick("first", 2)), Last: uint32(p.pick("last", 2))}
+			c.Jobs = append(c.Jobs, n)
 		}
 		return c
 	case 2:

@@ -157,6 +157,14 @@ func (s *restorer) record(table byte, b []byte) error {
 		row.sum = s.sumOf(table, uint64(row.Job), b)
 		w.promises = append(w.promises, row)
 		return nil
+	case tableCrontabs:
+		row := &crontabRow{}
+		if err := wire.Decode(b, &row.Crontab); err != nil {
+			return err
+		}
+		row.sum = s.sumOf(table, uint64(row.UID), b)
+		w.crontabs = append(w.crontabs, row)
+		return nil
 	case tableBook:
 		return s.readBook(b)
 	case tableEnd:

@@ -35,6 +35,7 @@ type Root struct {
 	outbox       paged.Table[outboxRow]
 	answers      paged.Table[answer]
 	mails        paged.Table[mailRow]
+	crontabs     []*crontabRow // by uid
 	blobs        *btree.BTreeG[blobRow]
 	book         *accounting.Book
 	held         *btree.BTreeG[heldRow]

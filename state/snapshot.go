@@ -104,6 +104,9 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 		s.record = wire.Encode(s.record, a)
 		s.end(tableAnswers)
 	}
+	for _, row := range r.crontabs {
+		s.put(tableCrontabs, &row.Crontab)
+	}
 	for n, row := range r.mails.All() {
 		s.begin()
 		s.record = binary.AppendUvarint(s.record, n)

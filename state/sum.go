@@ -26,6 +26,7 @@ const (
 	tableEnd
 	tableBook
 	tableMails
+	tableCrontabs
 )
 
 // add takes the hash of one more record into the sum: 128 bits, little endian,

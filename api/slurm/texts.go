@@ -25,5 +25,7 @@ const (
 	TextPartitionDown  = "Required partition not available (inactive or drain)"
 	TextTaskCount      = "Task count specification invalid"
 	TextNotSupported   = "Requested operation not supported on this system"
+	TextCronCancel     = "Cannot cancel scrontab jobs without --cron flag."
+	TextCronModify     = "Cannot modify scrontab jobs through scontrol"
 	TextScriptMissing  = "Batch script is missing"
 )

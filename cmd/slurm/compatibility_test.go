@@ -121,7 +121,7 @@ func surfaces() []*surface {
 		squeue, sinfo, surfaceOf("scancel", scancelFlags), scontrol, sacct, sprio, surfaceOf("sdiag", sdiagFlags()),
 		surfaceOf("sshare", slices.Concat(sshareFlags(), tableOptionFlags("h"))), surfaceOf("sreport", slices.Concat(sreportFlags(), tableOptionFlags("n"))),
 		surfaceOf("sacctmgr", slices.Concat(sacctmgrFlags(), tableOptionFlags("n"))), surfaceOf("sattach", sattachFlags()),
-		surfaceOf("sbcast", sbcastFlags()), sstat, surfaceOf("strigger", striggerFlags()),
+		surfaceOf("sbcast", sbcastFlags()), sstat, surfaceOf("scrontab", scrontabFlags()), surfaceOf("strigger", striggerFlags()),
 	}
 }
 

@@ -47,6 +47,8 @@ func lookup(name string) func(*invocation) int {
 		return sattach
 	case "sbcast":
 		return sbcast
+	case "scrontab":
+		return scrontab
 	case "strigger":
 		return strigger
 	case "sstat":

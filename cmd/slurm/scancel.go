@@ -16,7 +16,7 @@ import (
 // scancelFlags is the grammar of scancel(1).
 var scancelFlags = []slurm.Flag{
 	{Name: "account", Short: 'A', Arg: slurm.RequiredArg}, {Name: "admin-comment", Arg: slurm.RequiredArg, Refuse: "set it with scontrol update job ID AdminComment=TEXT"},
-	{Name: "batch", Short: 'b'}, {Name: "ctld", Note: "what is done always"}, {Name: "cron", Short: 'c'}, {Name: "full", Short: 'f'}, {Name: "help"},
+	{Name: "batch", Short: 'b'}, {Name: "ctld", Note: "what is done always"}, {Name: "cron", Short: 'c', Note: "needed always for jobs of scrontab, as in Slurm with ScronParameters=explicit_scancel"}, {Name: "full", Short: 'f'}, {Name: "help"},
 	{Name: "hurry", Short: 'H', Note: "without effect: there are no burst buffers"}, {Name: "interactive", Short: 'i'}, {Name: "cluster", Short: 'M', Arg: slurm.RequiredArg},
 	{Name: "clusters", Short: 'M', Arg: slurm.RequiredArg}, {Name: "jobname", Short: 'n', Arg: slurm.RequiredArg}, {Name: "me"},
 	{Name: "name", Short: 'n', Arg: slurm.RequiredArg}, {Name: "nodelist", Short: 'w', Arg: slurm.RequiredArg},
@@ -103,6 +103,7 @@ func readScancel(in *invocation) (*scancelOptions, int) {
 			}
 		}
 	}
+	o.switches(in)
 	for _, j := range jobs {
 		for id := range strings.FieldsFuncSeq(j, func(r rune) bool { return r == ' ' || r == '\t' }) {
 			ids, ok := splitJobs(id)
@@ -114,6 +115,27 @@ func readScancel(in *invocation) (*scancelOptions, int) {
 		}
 	}
 	return o, 0
+}
+
+// switches takes the variables over that stand for options without a value: true
+// or T, false or F. SCANCEL_CRON counts by being there.
+func (o *scancelOptions) switches(in *invocation) {
+	for _, v := range []struct {
+		variable string
+		to       *bool
+	}{{"SCANCEL_BATCH", &o.request.Batch}, {"SCANCEL_FULL", &o.request.Full}, {"SCANCEL_INTERACTIVE", &o.interactive}} {
+		value, ok := in.getenv(v.variable)
+		switch {
+		case !ok:
+		case strings.EqualFold(value, "true"), strings.EqualFold(value, "T"):
+			*v.to = true
+		case !strings.EqualFold(value, "false") && !strings.EqualFold(value, "F"):
+			in.errorf("Unrecognized %s value: %s", v.variable, value)
+		}
+	}
+	if _, ok := in.getenv("SCANCEL_CRON"); ok {
+		o.request.Cron = true
+	}
 }
 
 // set takes one option over; false with an exit code if its value is wrong.
@@ -159,6 +181,8 @@ func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
 		r.Batch = true
 	case "full":
 		r.Full = true
+	case "cron":
+		r.Cron = true
 	case "interactive":
 		o.interactive = true
 	case "quiet":
@@ -229,7 +253,7 @@ func confirm(in *invocation, client *api.Client, r *api.CancelRequest) error {
 		return err
 	}
 	answers := bufio.NewReader(in.stdin)
-	*r = api.CancelRequest{Signal: r.Signal, Batch: r.Batch, Full: r.Full}
+	*r = api.CancelRequest{Signal: r.Signal, Batch: r.Batch, Full: r.Full, Cron: r.Cron}
 	for _, j := range reply.Jobs {
 		if j.Finished {
 			continue

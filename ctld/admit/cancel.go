@@ -158,6 +158,8 @@ func (c *canceller) add(t target, step *job.StepID) {
 		line.Finished = true // scancel is silent about jobs that have ended or are not there
 	case !c.mayTouch(t.records):
 		line.Failure = slurm.TextDenied
+	case c.req.Signal == 0 && !c.req.Cron && slices.ContainsFunc(t.records, func(j *job.Job) bool { return j.Request.Cron.Spec != "" }):
+		line.Failure = slurm.TextCronCancel
 	default:
 		c.doomed = append(c.doomed, doomed{t, step, len(c.reply.Jobs)})
 	}

@@ -145,6 +145,9 @@ func (c *controller) requeue(t *target, root bool) (state.Command, string) {
 	if j := t.records[0]; j.Het.Leader != 0 && j.Het.Leader != j.ID {
 		return nil, slurm.TextNotHetLeader
 	}
+	if j := t.records[0]; len(t.records) == 1 && j.Request.Cron.Spec != "" && c.req.Verb == "requeue" {
+		return c.skipRun(j)
+	}
 	waiting, forbidden := 0, 0
 	for _, j := range t.records {
 		if j.State == job.Pending {
@@ -168,6 +171,21 @@ func (c *controller) requeue(t *target, root bool) (state.Command, string) {
 		}
 	}
 	return cmd, ""
+}
+
+// skipRun is requeue of a job of a crontab: it leaves out its next run (scrontab(1)).
+func (c *controller) skipRun(j *job.Job) (state.Command, string) {
+	next, err := service.NextRun(c.find.root, j.Request.Cron.Spec, max(c.core.Now(), j.Request.Timing.Begin))
+	if err != nil {
+		return nil, err.Error()
+	}
+	target := state.Target{Job: j.ID}
+	if j.State != job.Pending {
+		return &state.Requeue{Targets: []state.Target{target}, Begin: next}, ""
+	}
+	req := *j.Request
+	req.Timing.Begin = next
+	return &state.Update{Target: target, Request: &req}, ""
 }
 
 // suspend is suspend and resume.

@@ -67,6 +67,8 @@ func updateOne(ctx context.Context, core service.Core, r *service.Request, f *fi
 		return slurm.TextNoSuchJob, nil
 	case !mayChange(r, t.records):
 		return slurm.TextInvalidUser, nil
+	case t.records[0].Request.Cron.Spec != "":
+		return slurm.TextCronModify, nil
 	}
 	j := t.records[0]
 	u := &jobUpdate{

@@ -27,6 +27,7 @@ func Methods() []service.Method {
 		{Name: api.MethodStats, Live: true, Handle: stats},
 		{Name: api.MethodWhy, Handle: why},
 		{Name: api.MethodBookList, Handle: bookList},
+		{Name: api.MethodCrontab, Handle: crontab},
 	}
 }
 

@@ -91,6 +91,12 @@ func jobIdentity() []jobField {
 		{Name: "ArrayTaskId", Letter: 'K', Head: "ARRAY_TASK_ID", Text: appendTask},
 		{Name: "BatchFlag", Head: "BATCH_FLAG", Needs: needRequest, Text: flag(func(q *job.Request) bool { return !q.Interactive })},
 		{Name: "Cluster", Head: "CLUSTER", Text: func(dst []byte, x *Context, _ *api.JobRecord) []byte { return appendOr(dst, x.Cluster, null) }},
+		{Name: "CronJob", Head: "CRON_JOB", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte {
+			if q.Cron.Spec != "" {
+				return append(dst, "Yes"...)
+			}
+			return append(dst, "No"...)
+		})},
 		{Name: "GroupId", Letter: 'G', Head: "GROUP", Text: countOf(func(r *api.JobRecord) uint32 { return r.Owner.GID })},
 		{Name: "GroupName", Letter: 'g', Head: "GROUP", Text: textOf(func(r *api.JobRecord) string { return r.Owner.Group })},
 		{Name: "HetJobId", Head: "HET_JOB_ID", Text: het(func(dst []byte, h *api.JobHet) []byte { return appendUint(dst, h.Leader) })},

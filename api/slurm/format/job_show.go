@@ -130,6 +130,9 @@ func jobMoments(w *record, x *Context, r *api.JobRecord, q *job.Request) {
 	w.next("SubmitTime", moment(x, t.Submit, "Unknown")).and("EligibleTime", moment(x, t.Eligible, "Unknown"))
 	w.next("AccrueTime", moment(x, t.Accrue, "Unknown"))
 	w.next("StartTime", moment(x, StartTime(r), "Unknown")).and("EndTime", moment(x, EndTime(r), "Unknown")).and("Deadline", moment(x, q.Timing.Deadline, "N/A"))
+	if q.Cron.Spec != "" {
+		w.next("CronJob", "Yes").and("CrontabSpec", `"`+q.Cron.Spec+`"`)
+	}
 	looked, who := t.Start, "Main"
 	if r.State == job.Pending {
 		looked, who = max(t.Submit, t.Eligible), "Main"

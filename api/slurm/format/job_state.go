@@ -108,7 +108,7 @@ func jobAbsent() []jobField {
 		{"BurstBuffer", "BURST_BUFFER", null}, {"BurstBufferState", "BURST_BUFFER_STATE", null},
 		{"ClusterFeature", "CLUSTER_FEATURES", null}, {"Container", "CONTAINER", null},
 		{"ContainerId", "CONTAINERID", null}, {"ContainerType", "CONTAINERTYPE", null},
-		{"CronJob", "CRON_JOB", "No"}, {"DelayBoot", "DELAY_BOOT", "0:00"}, {"MCSLabel", "MCSLABEL", null},
+		{"DelayBoot", "DELAY_BOOT", "0:00"}, {"MCSLabel", "MCSLABEL", null},
 		{"Network", "NETWORK", null}, {"NTPerBoard", "NTASKS_PER_BOARD", "0"}, {"Origin", "ORIGIN", "NA"},
 		{"OriginRaw", "ORIGIN_RAW", "NA"}, {"PreemptTime", "PREEMPT_TIME", "N/A"}, {"Profile", "PROFILE", "NotSet"},
 		{"Reboot", "REBOOT", "0"}, {"ResizeTime", "RESIZE_TIME", "N/A"}, {"SiblingsActive", "ACTIVE_SIBLINGS", "NA"},

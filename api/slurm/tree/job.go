@@ -81,7 +81,7 @@ func jobMoments(w *Writer, r *api.JobRecord, q *job.Request) {
 	w.Number("cpu_frequency_maximum", false, false, 0)
 	w.Number("cpu_frequency_governor", false, false, 0)
 	w.Text("cpus_per_tres", perGPU("gres/gpu:", uint64(q.Gres.CPUsPerGPU)))
-	w.Text("cron", "")
+	w.Text("cron", q.Cron.Spec)
 	w.Set("deadline", q.Timing.Deadline.Unix())
 	w.Set("delay_boot", 0)
 	w.Text("dependency", r.Deps)
