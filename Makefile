@@ -53,11 +53,11 @@ bench-packages:
 lint:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (run gofmt -w):"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) test -run '^(TestReference|TestCompatibility)$$' ./conf ./cmd/slurm
+	$(GO) test -run '^(TestReference|TestCompatibility|TestRecordedLogsGiveTheirHash)$$' ./conf ./cmd/slurm ./state
 
 # The protobuf code needs protoc, protoc-gen-go and protoc-gen-go-grpc.
 generate:
-	MUSTER_GENERATE=1 $(GO) test -count=1 -run '^(TestReference|TestCompatibility)$$' ./conf ./cmd/slurm
+	MUSTER_GENERATE=1 $(GO) test -count=1 -run '^(TestReference|TestCompatibility|TestRecordedLogsGiveTheirHash)$$' ./conf ./cmd/slurm ./state
 	@if command -v protoc >/dev/null; then \
 		protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative api/pb/muster.proto; \
 	else echo "protoc is not installed: api/pb is left as it is"; fi
