@@ -63,9 +63,9 @@ func TestWholeFile(t *testing.T) {
 	}
 	wantGres := gres.Inventory{
 		Devices: []gres.Device{
-			{Name: "gpu", Type: "a100", Index: 0, File: "/dev/nvidia0"},
-			{Name: "gpu", Type: "a100", Index: 1, File: "/dev/nvidia1"},
-			{Name: "gpu", Type: "t4", Index: 2, File: "/dev/nvidia2"},
+			{Name: "gpu", Type: "a100", Index: 0, File: "/dev/nvidia0", Visible: "CUDA_VISIBLE_DEVICES"},
+			{Name: "gpu", Type: "a100", Index: 1, File: "/dev/nvidia1", Visible: "CUDA_VISIBLE_DEVICES"},
+			{Name: "gpu", Type: "t4", Index: 2, File: "/dev/nvidia2", Visible: "CUDA_VISIBLE_DEVICES"},
 		},
 		Counts: []gres.Item{{Name: "nic", Count: 2}},
 	}
@@ -82,6 +82,9 @@ func TestWholeFile(t *testing.T) {
 		t.Errorf("partition long: %+v", p)
 	}
 	pol := c.Policy
+	if !reflect.DeepEqual(pol.Devices, partition.DevicePolicy{Open: true, NICVariables: []string{"NCCL_IB_HCA"}}) {
+		t.Errorf("devices: %+v", pol.Devices)
+	}
 	if pol.EnforcePartLimits != "ANY" || pol.DefMemory.MB != 1024 || !reflect.DeepEqual(pol.Priority.TRES, []partition.TRESWeight{{TRES: "cpu", Weight: 1000000}, {TRES: "gres/gpu", Weight: 2500}}) ||
 		pol.Priority.MaxAge != 14*86400 || !reflect.DeepEqual(pol.PropagateExcept, []string{"MEMLOCK"}) {
 		t.Errorf("policy: %+v", pol)
@@ -131,6 +134,8 @@ func TestProblems(t *testing.T) {
 		{small + "sockets = 2\ncores = 2\n", "cluster.toml:3: cpus: 8, but 2 sockets of 2 cores"},
 		{small + "core_spec = 8\n", "core_spec: 8 of 8 cores leaves none"},
 		{small + "addresses = \"10.0.0.[1-3]\"\n", "gives 3 addresses for 4 nodes"},
+		{small + "[gres]\nnic_variables = [\"LD_PRELOAD\"]\n", `cluster.toml:6: "LD_PRELOAD": want the name of an environment variable`},
+		{small + "[gres]\nvisible = { gpu = \"A,B C\" }\n", `cluster.toml:6: "B C": want the name`},
 		{small + "gres = [\"gpu:a100:x:1\"]\n", `cluster.toml:5: gres: "gpu:a100:x:1": want name:count`},
 		{small + "gres = [\"gpu:2\"]\ndevices = { gpu = \"/dev/x[0-2]\" }\n", "cluster.toml:6: devices: 3 files of gpu, but gres has 2"},
 		{small + "gres = 4\n", "gres: want a list of strings, got 4"},

@@ -17,6 +17,7 @@ type Declaration struct {
 	MemoryMB       uint64         `json:"memory_mb"` // 0: the host's
 	TmpDiskMB      uint64         `json:"tmp_disk"`  // MB; 0: the host's
 	Gres           []DeclaredGres `json:"gres,omitempty"`
+	Topology       string         `json:"topology,omitempty"` // file that describes the GPUs' links, see gres/topo
 	Real           bool           `json:"real,omitempty"`     // bind jobs to the host's own CPUs
 	HostName       string         `json:"hostname,omitempty"` // for jobs, in a name space of their own; needs root
 }

@@ -125,7 +125,7 @@ func (b *builder) inventory(path string, n *nodeTable) gres.Inventory {
 			continue
 		}
 		for range item.Count {
-			d := gres.Device{Name: item.Name, Type: item.Type, Index: used[item.Name]}
+			d := gres.Device{Name: item.Name, Type: item.Type, Index: used[item.Name], Visible: b.schema.Gres.Visible[item.Name]}
 			if f := files[item.Name]; d.Index < len(f) {
 				d.File = f[d.Index]
 			}

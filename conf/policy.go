@@ -29,6 +29,7 @@ func (b *builder) policy() {
 		SchedInterval: uint32(p.SchedInterval),
 		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
 		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
+		Devices:       b.devices(),
 		MailProg:      b.program("policy", "mail_prog", p.MailProg),
 		MailDomain:    b.mailDomain(p.MailDomain),
 	}

@@ -16,6 +16,7 @@ type schema struct {
 	Timers   timersTable   `toml:"timers" doc:"Times that daemons go by."`
 	Limits   limitsTable   `toml:"limits" doc:"Bounds of what the controllers keep."`
 	Policy   policyTable   `toml:"policy" doc:"What jobs may do and what they get by default."`
+	Gres     gresTable     `toml:"gres" doc:"How devices are given to jobs."`
 	Priority priorityTable `toml:"priority" doc:"Weights of the multifactor priority."`
 }
 

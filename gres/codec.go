@@ -17,6 +17,7 @@ func (d *Device) Code(c *wire.Coder) {
 	c.String(4, &d.File)
 	c.String(5, &d.UUID)
 	wire.Pointer(c, 6, &d.Cores)
+	c.String(7, &d.Visible)
 }
 
 // Code implements wire.Message.
@@ -25,6 +26,7 @@ func (i *Inventory) Code(c *wire.Coder) {
 	wire.Slice(c, 2, &i.Counts)
 	wire.Slice(c, 3, &i.NICs)
 	wire.Ints(c, 4, (*[]Link)(&i.Links))
+	c.Bool(5, &i.Found)
 }
 
 // Code implements wire.Message.

@@ -24,6 +24,9 @@ type Device struct {
 	File  string // device file, "" if it is only counted
 	UUID  string
 	Cores *bitset.Set // cores near it; nil: all
+	// Visible is the variables, separated by commas, that tell programs which of
+	// these devices they may use; "": those that are usual for the name and type.
+	Visible string
 }
 
 // Inventory is what a node has of all kinds.
@@ -32,4 +35,5 @@ type Inventory struct {
 	Counts  []Item   // kinds that are only counted
 	NICs    []NIC
 	Links   Links
+	Found   bool // nothing is declared: it is as the node reported it
 }

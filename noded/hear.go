@@ -24,8 +24,8 @@ func (n *Node) hello() *pb.Hello {
 	}
 	h := &pb.Hello{
 		Name: n.cfg.Name, BootId: n.boot, JournalId: n.journal.id, StartedMs: n.started.UnixMilli(),
-		BootTimeMs: n.found.Booted.UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
-		Os: system, Arch: arch, Version: version, Found: n.found.message(),
+		BootTimeMs: n.inventory().Booted.UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
+		Os: system, Arch: arch, Version: version, Found: n.inventory().message(),
 		Problem: n.problem,
 	}
 	h.Running = n.present()
@@ -95,6 +95,7 @@ func (n *Node) welcomed(w *pb.Welcome) {
 	if w.SamplingS > 0 {
 		n.sampling = time.Duration(w.SamplingS) * time.Second
 	}
+	n.learn(w)
 	n.link.learn(w.Controllers)
 }
 

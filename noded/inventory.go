@@ -16,6 +16,7 @@ import (
 
 	"muster/api/pb"
 	"muster/conf"
+	"muster/gres"
 )
 
 // inventory is what the node has.
@@ -23,16 +24,13 @@ type inventory struct {
 	Sockets, CoresPerSocket, ThreadsPerCore uint32
 	MemoryMB, TmpDiskMB                     uint64
 	Devices                                 []device
-	HostName                                string  // declared; "" if none is
-	Cores                                   [][]int // CPU numbers of each core; nil where the declaration is not the machine
+	NICs                                    []gres.NIC
+	Links                                   gres.Links // of GPUs and cards
+	Open                                    bool       // jobs may open all devices
+	NICVariables                            []string   // for the cards near a job's GPUs
+	HostName                                string     // declared; "" if none is
+	Cores                                   [][]int    // CPU numbers of each core; nil where the declaration is not the machine
 	Booted                                  time.Time
-}
-
-// device is one device of the node.
-type device struct {
-	Name, Type string
-	Index      uint32
-	File       string // "" if it is only counted
 }
 
 // takeInventory reads the declaration, or looks at the machine.
@@ -43,8 +41,14 @@ func takeInventory(declare, dataDir string) (*inventory, error) {
 	}
 	machine.Booted = bootTime()
 	if declare == "" {
-		return machine, nil
+		err := machine.look(os.DirFS("/sys"))
+		return machine, err
 	}
+	return machine.declared(declare)
+}
+
+// declared is what a node of a throw-away cluster says it has.
+func (machine *inventory) declared(declare string) (*inventory, error) {
 	d, err := conf.LoadDeclaration(declare)
 	if err != nil {
 		return nil, err
@@ -65,6 +69,13 @@ func takeInventory(declare, dataDir string) (*inventory, error) {
 			return nil, fmt.Errorf("declaration of the node %s: %d devices %s but %d files", declare, g.Count, g.Name, len(g.Files))
 		}
 		v.add(g)
+	}
+	if d.Topology != "" {
+		m, err := describedBy(d.Topology)
+		if err != nil {
+			return nil, err
+		}
+		v.describe(m)
 	}
 	return v, nil
 }
@@ -180,25 +191,13 @@ func (v *inventory) cpuList(cores []uint32) string {
 	return strings.Join(out, ",")
 }
 
-// deviceFile is the file of a device; "" if it has none.
-func (v *inventory) deviceFile(name string, index uint32) string {
-	for _, d := range v.Devices {
-		if d.Name == name && d.Index == index {
-			return d.File
-		}
-	}
-	return ""
-}
-
 // message is the inventory for the controllers.
 func (v *inventory) message() *pb.Inventory {
 	m := &pb.Inventory{
 		Boards: 1, Sockets: v.Sockets, CoresPerSocket: v.CoresPerSocket, ThreadsPerCore: v.ThreadsPerCore,
 		Cpus: v.Sockets * v.CoresPerSocket * v.ThreadsPerCore, MemoryMb: v.MemoryMB, TmpDiskMb: v.TmpDiskMB,
 	}
-	for _, d := range v.Devices {
-		m.Devices = append(m.Devices, &pb.Device{Name: d.Name, Type: d.Type, Index: d.Index, File: d.File})
-	}
+	v.devicesMessage(m)
 	return m
 }
 

@@ -56,7 +56,7 @@ func TestDevicesOfOthersAreClosed(t *testing.T) {
 	if n := len(s.hello.Found.Devices); n != 2 || s.hello.Found.Cpus != 4 {
 		t.Fatalf("found %v", s.hello.Found)
 	}
-	s.launch(1, "for f in "+strings.Join(files, " ")+"; do cat $f; done; echo $CUDA_VISIBLE_DEVICES; uname -n", stdout("o"),
+	s.launch(1, "for f in "+strings.Join(files, " ")+"; do cat $f; done; echo $CUDA_VISIBLE_DEVICES $SLURM_JOB_GPUS; uname -n", stdout("o"),
 		func(l *pb.Launch, _ *job.Request) {
 			l.Part.Devices = []*pb.PartDevice{{Name: "gpu", Type: "a100", Count: 1, Index: []uint32{1}}}
 		})
@@ -65,7 +65,7 @@ func TestDevicesOfOthersAreClosed(t *testing.T) {
 	if len(lines) != 4 || !strings.Contains(lines[0], "Operation not permitted") || !strings.Contains(lines[1], "No such device") {
 		t.Fatalf("output %q: want the first device refused and the second reached", lines)
 	}
-	if lines[2] != "1" || lines[3] != "node-x" {
+	if lines[2] != "0 1" || lines[3] != "node-x" {
 		t.Errorf("visible devices and host name are %q", lines[2:])
 	}
 }

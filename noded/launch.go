@@ -147,19 +147,9 @@ func (n *Node) knownUser(ctx context.Context, uid uint32) (nss.User, error) {
 func (n *Node) limits(l *pb.Launch) cgroup.Limits {
 	lim := cgroup.Limits{MemoryMB: l.GetPart().GetMemoryMb(), PIDs: n.cfg.MaxPIDs}
 	if !l.GetPart().GetWhole() {
-		lim.CPUs = n.found.cpuList(l.GetPart().GetCores())
+		lim.CPUs = n.inventory().cpuList(l.GetPart().GetCores())
 	}
-	mine := map[string]bool{}
-	for _, d := range l.GetPart().GetDevices() {
-		for _, i := range d.Index {
-			mine[n.found.deviceFile(d.Name, i)] = true
-		}
-	}
-	for _, d := range n.found.Devices {
-		if d.File != "" && !mine[d.File] {
-			lim.Deny = append(lim.Deny, d.File)
-		}
-	}
+	lim.Deny = n.inventory().denied(l.GetPart().GetDevices())
 	return lim
 }
 
@@ -256,6 +246,7 @@ func (n *Node) environment(l *pb.Launch, req *job.Request, base []byte) []byte {
 		j.Nodes = append(j.Nodes, slurm.NodeTasks{Name: p.Name, CPUs: p.Cpus, Tasks: p.Tasks})
 	}
 	j.Devices = deviceIDs(l.GetPart().GetDevices())
+	j.Visible = n.visible(l.GetPart().GetDevices(), nil)
 	j.Het = hetJob(in)
 	env := slurm.BatchEnv(j, slurm.SplitEnvironment(base))
 	var b []byte

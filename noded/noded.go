@@ -64,7 +64,7 @@ type Node struct {
 	procs   *procs       // instead of them
 	names   *nss.Resolver
 	blobs   *blobs
-	found   *inventory
+	found   atomic.Pointer[inventory]
 	link    *link
 
 	todo    chan func()   // for the loop
@@ -155,11 +155,13 @@ func open(cfg Config) (*Node, error) {
 			return nil, err
 		}
 	}
-	if n.found, err = takeInventory(cfg.Declare, cfg.DataDir); err != nil {
+	found, err := takeInventory(cfg.Declare, cfg.DataDir)
+	if err != nil {
 		return nil, err
 	}
+	n.found.Store(found)
 	if n.cfg.HostName == "" {
-		n.cfg.HostName = n.found.HostName
+		n.cfg.HostName = n.inventory().HostName
 	}
 	// Users pass through it to their scripts.
 	if err := errors.Join(os.MkdirAll(cfg.DataDir, 0o711), os.Chmod(cfg.DataDir, 0o711)); err != nil {
@@ -198,7 +200,7 @@ func (n *Node) openTree() {
 		return
 	}
 	n.pool = cgroup.NewPool(n.tree)
-	if err := n.tree.DeviceRules(); err != nil && n.found.hasDeviceFiles() {
+	if err := n.tree.DeviceRules(); err != nil && n.inventory().hasDeviceFiles() {
 		n.log.Error("the devices of this node are not kept from jobs that were not given them", "err", err)
 	}
 	if err := os.WriteFile(file, []byte(strings.Join(n.tree.Bases(), "\n")+"\n"), 0o600); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"muster/api/pb"
 	"muster/api/slurm"
+	"muster/internal/bitset"
 	"muster/noded/shepherd"
 )
 
@@ -139,27 +140,46 @@ func (t *task) devices() []string {
 			}
 		}
 	}
-	visible := []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"}
+	held := t.step.launch.GetPart().GetDevices()
 	var out []string
-	if len(ids) == 0 {
-		if hasGPU(t.step.launch.GetPart().GetDevices()) {
-			for _, name := range append(visible, "SLURM_GPUS_ON_NODE") {
-				out = append(out, name+unsetMark)
+	for _, v := range t.step.node.visible(held, nil) {
+		name, _, _ := strings.Cut(v, "=")
+		out = append(out, name+unsetMark) // of the job; set again below
+	}
+	if len(ids) == 0 && hasGPU(held) {
+		out = append(out, "SLURM_GPUS_ON_NODE"+unsetMark)
+	}
+	for _, v := range t.step.node.visible(held, t.given()) {
+		name, _, _ := strings.Cut(v, "=")
+		out = slices.DeleteFunc(out, func(e string) bool { return e == name+unsetMark })
+		out = append(out, v)
+	}
+	if len(ids) > 0 {
+		out = append(out, "SLURM_STEP_GPUS="+strings.Join(ids, ","), "SLURM_GPUS_ON_NODE="+strconv.FormatUint(total, 10))
+	}
+	return out
+}
+
+// given tells which devices of the step are the task's: a share for each task
+// where the step asked by task, else all.
+func (t *task) given() func(name string, index int) bool {
+	mine := map[string]*bitset.Set{}
+	for _, d := range t.step.part.Devices {
+		ids := d.Index.Slice()
+		for _, p := range t.step.part.PerTask {
+			if p.Name == d.Name && p.Count > 0 {
+				from := min(int(p.Count)*int(t.local), len(ids))
+				ids = ids[from:min(from+int(p.Count), len(ids))]
 			}
 		}
-		return out
-	}
-	all := strings.Join(ids, ",")
-	for _, d := range t.step.part.PerTask {
-		if d.Name == "gpu" && d.Count > 0 {
-			from := min(int(d.Count)*int(t.local), len(ids))
-			ids = ids[from:min(from+int(d.Count), len(ids))]
+		if mine[d.Name] == nil {
+			mine[d.Name] = &bitset.Set{}
+		}
+		for _, i := range ids {
+			mine[d.Name].Add(i)
 		}
 	}
-	for _, name := range visible {
-		out = append(out, name+"="+strings.Join(ids, ","))
-	}
-	return append(out, "SLURM_STEP_GPUS="+all, "SLURM_GPUS_ON_NODE="+strconv.FormatUint(total, 10))
+	return func(name string, index int) bool { return mine[name].Has(index) }
 }
 
 func hasGPU(devices []*pb.PartDevice) bool {

@@ -46,11 +46,19 @@ type Policy struct {
 	PropagateExcept   []string // resource limits not to propagate
 	PrivateData       []string
 	Priority          Priority
+	Devices           DevicePolicy
 	SchedInterval     uint32 // milliseconds, upper bound between two cycles
 	DefMemory         job.Memory
 	MaxMemory         job.Memory
 	MailProg          string // program that sends mail; "": none is sent
 	MailDomain        string // added to the name of a user who gave no address
+}
+
+// DevicePolicy says how generic resources are given to jobs.
+type DevicePolicy struct {
+	Open         bool     // jobs may open devices that they were not given (ConstrainDevices=no)
+	MixTypes     bool     // GPUs of one job may be of several types although it names none
+	NICVariables []string // set to the fabric cards near a job's GPUs
 }
 
 // Priority holds the weights of the multifactor priority

@@ -50,6 +50,14 @@ func (p *Policy) Code(c *wire.Coder) {
 	wire.Struct(c, 11, &p.MaxMemory)
 	c.String(12, &p.MailProg)
 	c.String(13, &p.MailDomain)
+	wire.Struct(c, 14, &p.Devices)
+}
+
+// Code implements wire.Message.
+func (p *DevicePolicy) Code(c *wire.Coder) {
+	c.Bool(1, &p.Open)
+	c.Bool(2, &p.MixTypes)
+	wire.Texts(c, 3, &p.NICVariables)
 }
 
 // Code implements wire.Message.

@@ -9,7 +9,7 @@ import (
 
 func TestCodecs(t *testing.T) {
 	for _, m := range []wire.Message{
-		new(Cluster), new(Timers), new(Limits), new(Policy), new(Priority), new(TRESWeight), new(Node),
+		new(Cluster), new(Timers), new(Limits), new(Policy), new(DevicePolicy), new(Priority), new(TRESWeight), new(Node),
 		new(Shape), new(Partition), new(Reservation), new(License),
 	} {
 		wiretest.RoundTrip(t, m)

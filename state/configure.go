@@ -133,7 +133,7 @@ func declared(old, file *partition.Node) partition.Node {
 	n.Declared, n.Weight = file.Declared, file.Weight
 	n.Features, n.Active = file.Features, file.Active
 	if len(file.Gres.Devices)+len(file.Gres.Counts) > 0 || old.BootID == "" {
-		n.Gres = file.Gres
+		n.Gres = file.Gres.With(&old.Gres)
 	}
 	if len(file.Address) > 0 {
 		n.Address = file.Address

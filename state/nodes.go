@@ -36,9 +36,7 @@ func (m *Machine) nodeRegister(c *NodeRegister) Result {
 	n.BootID, n.Journal, n.BootTime, n.Started = c.BootID, c.Journal, c.BootTime, c.Started
 	n.Address, n.Port, n.HostName = c.Address, c.Port, c.HostName
 	n.OS, n.Arch, n.Version, n.Found = c.OS, c.Arch, c.Version, c.Found
-	if len(c.Gres.Gres.Devices)+len(c.Gres.Gres.Counts) > 0 {
-		n.Gres = c.Gres.Gres
-	}
+	n.Gres = n.Gres.With(&c.Gres.Gres)
 	n.LastSeen = m.work.now
 	m.backInService(&n)
 	wasInvalid := n.Admin&partition.NodeInvalidReg != 0

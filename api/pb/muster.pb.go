@@ -1014,6 +1014,8 @@ type Inventory struct {
 	MemoryMb       uint64                 `protobuf:"varint,6,opt,name=memory_mb,json=memoryMb,proto3" json:"memory_mb,omitempty"`
 	TmpDiskMb      uint64                 `protobuf:"varint,7,opt,name=tmp_disk_mb,json=tmpDiskMb,proto3" json:"tmp_disk_mb,omitempty"`
 	Devices        []*Device              `protobuf:"bytes,8,rep,name=devices,proto3" json:"devices,omitempty"`
+	Nics           []*NIC                 `protobuf:"bytes,9,rep,name=nics,proto3" json:"nics,omitempty"`
+	Links          []uint32               `protobuf:"varint,10,rep,packed,name=links,proto3" json:"links,omitempty"` // gres.Link: a square matrix by rows, GPUs then cards
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1104,6 +1106,80 @@ func (x *Inventory) GetDevices() []*Device {
 	return nil
 }
 
+func (x *Inventory) GetNics() []*NIC {
+	if x != nil {
+		return x.Nics
+	}
+	return nil
+}
+
+func (x *Inventory) GetLinks() []uint32 {
+	if x != nil {
+		return x.Links
+	}
+	return nil
+}
+
+type NIC struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Role          uint32                 `protobuf:"varint,2,opt,name=role,proto3" json:"role,omitempty"`
+	Rdma          bool                   `protobuf:"varint,3,opt,name=rdma,proto3" json:"rdma,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NIC) Reset() {
+	*x = NIC{}
+	mi := &file_api_pb_muster_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NIC) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NIC) ProtoMessage() {}
+
+func (x *NIC) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NIC.ProtoReflect.Descriptor instead.
+func (*NIC) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *NIC) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *NIC) GetRole() uint32 {
+	if x != nil {
+		return x.Role
+	}
+	return 0
+}
+
+func (x *NIC) GetRdma() bool {
+	if x != nil {
+		return x.Rdma
+	}
+	return false
+}
+
 type Device struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1112,13 +1188,14 @@ type Device struct {
 	File          string                 `protobuf:"bytes,4,opt,name=file,proto3" json:"file,omitempty"`
 	Uuid          string                 `protobuf:"bytes,5,opt,name=uuid,proto3" json:"uuid,omitempty"`
 	Cores         []uint32               `protobuf:"varint,6,rep,packed,name=cores,proto3" json:"cores,omitempty"`
+	Visible       string                 `protobuf:"bytes,7,opt,name=visible,proto3" json:"visible,omitempty"` // of the cluster file: variables that name the device to programs
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Device) Reset() {
 	*x = Device{}
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1207,7 @@ func (x *Device) String() string {
 func (*Device) ProtoMessage() {}
 
 func (x *Device) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[18]
+	mi := &file_api_pb_muster_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1220,7 @@ func (x *Device) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Device.ProtoReflect.Descriptor instead.
 func (*Device) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{18}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Device) GetName() string {
@@ -1188,6 +1265,13 @@ func (x *Device) GetCores() []uint32 {
 	return nil
 }
 
+func (x *Device) GetVisible() string {
+	if x != nil {
+		return x.Visible
+	}
+	return ""
+}
+
 type Attempt struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Job           uint32                 `protobuf:"varint,1,opt,name=job,proto3" json:"job,omitempty"`
@@ -1198,7 +1282,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1294,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[19]
+	mi := &file_api_pb_muster_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1307,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{19}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Attempt) GetJob() uint32 {
@@ -1254,7 +1338,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1350,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[20]
+	mi := &file_api_pb_muster_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1363,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{20}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Heartbeat) GetSeq() uint64 {
@@ -1334,7 +1418,7 @@ type StepUsage struct {
 
 func (x *StepUsage) Reset() {
 	*x = StepUsage{}
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1430,7 @@ func (x *StepUsage) String() string {
 func (*StepUsage) ProtoMessage() {}
 
 func (x *StepUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[21]
+	mi := &file_api_pb_muster_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1443,7 @@ func (x *StepUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUsage.ProtoReflect.Descriptor instead.
 func (*StepUsage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{21}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StepUsage) GetAttempt() *Attempt {
@@ -1391,7 +1475,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1403,7 +1487,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[22]
+	mi := &file_api_pb_muster_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1416,7 +1500,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{22}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Usage) GetUserUs() uint64 {
@@ -1489,7 +1573,7 @@ type Report struct {
 
 func (x *Report) Reset() {
 	*x = Report{}
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1585,7 @@ func (x *Report) String() string {
 func (*Report) ProtoMessage() {}
 
 func (x *Report) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[23]
+	mi := &file_api_pb_muster_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1598,7 @@ func (x *Report) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Report.ProtoReflect.Descriptor instead.
 func (*Report) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{23}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Report) GetNumber() uint64 {
@@ -1611,7 +1695,7 @@ type SignalDone struct {
 
 func (x *SignalDone) Reset() {
 	*x = SignalDone{}
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1707,7 @@ func (x *SignalDone) String() string {
 func (*SignalDone) ProtoMessage() {}
 
 func (x *SignalDone) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[24]
+	mi := &file_api_pb_muster_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1720,7 @@ func (x *SignalDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalDone.ProtoReflect.Descriptor instead.
 func (*SignalDone) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{24}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SignalDone) GetId() uint64 {
@@ -1670,7 +1754,7 @@ type ToNode struct {
 
 func (x *ToNode) Reset() {
 	*x = ToNode{}
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1682,7 +1766,7 @@ func (x *ToNode) String() string {
 func (*ToNode) ProtoMessage() {}
 
 func (x *ToNode) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[25]
+	mi := &file_api_pb_muster_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1695,7 +1779,7 @@ func (x *ToNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToNode.ProtoReflect.Descriptor instead.
 func (*ToNode) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{25}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ToNode) GetTerm() uint64 {
@@ -1754,13 +1838,16 @@ type Welcome struct {
 	Cluster       string                 `protobuf:"bytes,3,opt,name=cluster,proto3" json:"cluster,omitempty"`
 	Controllers   []string               `protobuf:"bytes,4,rep,name=controllers,proto3" json:"controllers,omitempty"` // addresses
 	SamplingS     uint32                 `protobuf:"varint,5,opt,name=sampling_s,json=samplingS,proto3" json:"sampling_s,omitempty"`
+	OpenDevices   bool                   `protobuf:"varint,6,opt,name=open_devices,json=openDevices,proto3" json:"open_devices,omitempty"`   // jobs may open devices that they were not given
+	Devices       []*Device              `protobuf:"bytes,7,rep,name=devices,proto3" json:"devices,omitempty"`                               // what the controllers know the node to have
+	NicVariables  []string               `protobuf:"bytes,8,rep,name=nic_variables,json=nicVariables,proto3" json:"nic_variables,omitempty"` // for the cards near a job's GPUs
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1772,7 +1859,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[26]
+	mi := &file_api_pb_muster_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1785,7 +1872,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{26}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Welcome) GetHeartbeatMs() uint32 {
@@ -1823,6 +1910,27 @@ func (x *Welcome) GetSamplingS() uint32 {
 	return 0
 }
 
+func (x *Welcome) GetOpenDevices() bool {
+	if x != nil {
+		return x.OpenDevices
+	}
+	return false
+}
+
+func (x *Welcome) GetDevices() []*Device {
+	if x != nil {
+		return x.Devices
+	}
+	return nil
+}
+
+func (x *Welcome) GetNicVariables() []string {
+	if x != nil {
+		return x.NicVariables
+	}
+	return nil
+}
+
 // Desired says what should run on the node. With full set it is everything: an
 // attempt that the node has and the list lacks is to be ended, unless it was
 // launched from a later index. Without it, it is a change to what was said.
@@ -1841,7 +1949,7 @@ type Desired struct {
 
 func (x *Desired) Reset() {
 	*x = Desired{}
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1961,7 @@ func (x *Desired) String() string {
 func (*Desired) ProtoMessage() {}
 
 func (x *Desired) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[27]
+	mi := &file_api_pb_muster_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1974,7 @@ func (x *Desired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Desired.ProtoReflect.Descriptor instead.
 func (*Desired) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{27}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Desired) GetFull() bool {
@@ -1928,7 +2036,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2048,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[28]
+	mi := &file_api_pb_muster_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2061,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{28}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Limit) GetAttempt() *Attempt {
@@ -1982,7 +2090,7 @@ type Ending struct {
 
 func (x *Ending) Reset() {
 	*x = Ending{}
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1994,7 +2102,7 @@ func (x *Ending) String() string {
 func (*Ending) ProtoMessage() {}
 
 func (x *Ending) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[29]
+	mi := &file_api_pb_muster_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2007,7 +2115,7 @@ func (x *Ending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ending.ProtoReflect.Descriptor instead.
 func (*Ending) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{29}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Ending) GetAttempt() *Attempt {
@@ -2063,7 +2171,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2183,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[30]
+	mi := &file_api_pb_muster_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2196,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{30}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Launch) GetAttempt() *Attempt {
@@ -2238,7 +2346,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2358,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[31]
+	mi := &file_api_pb_muster_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2371,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{31}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *JobInfo) GetCluster() string {
@@ -2421,7 +2529,7 @@ type HetPart struct {
 
 func (x *HetPart) Reset() {
 	*x = HetPart{}
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +2541,7 @@ func (x *HetPart) String() string {
 func (*HetPart) ProtoMessage() {}
 
 func (x *HetPart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2554,7 @@ func (x *HetPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HetPart.ProtoReflect.Descriptor instead.
 func (*HetPart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *HetPart) GetJob() uint32 {
@@ -2503,7 +2611,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2623,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2636,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Batch) GetScript() []byte {
@@ -2571,7 +2679,7 @@ type NodePart struct {
 
 func (x *NodePart) Reset() {
 	*x = NodePart{}
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2583,7 +2691,7 @@ func (x *NodePart) String() string {
 func (*NodePart) ProtoMessage() {}
 
 func (x *NodePart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2596,7 +2704,7 @@ func (x *NodePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePart.ProtoReflect.Descriptor instead.
 func (*NodePart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *NodePart) GetName() string {
@@ -2640,7 +2748,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_api_pb_muster_proto_msgTypes[35]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2652,7 +2760,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[35]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2665,7 +2773,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Part) GetCpus() uint32 {
@@ -2715,7 +2823,7 @@ type PartDevice struct {
 
 func (x *PartDevice) Reset() {
 	*x = PartDevice{}
-	mi := &file_api_pb_muster_proto_msgTypes[36]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2727,7 +2835,7 @@ func (x *PartDevice) String() string {
 func (*PartDevice) ProtoMessage() {}
 
 func (x *PartDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[36]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2740,7 +2848,7 @@ func (x *PartDevice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartDevice.ProtoReflect.Descriptor instead.
 func (*PartDevice) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PartDevice) GetName() string {
@@ -2782,7 +2890,7 @@ type SignalBefore struct {
 
 func (x *SignalBefore) Reset() {
 	*x = SignalBefore{}
-	mi := &file_api_pb_muster_proto_msgTypes[37]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2794,7 +2902,7 @@ func (x *SignalBefore) String() string {
 func (*SignalBefore) ProtoMessage() {}
 
 func (x *SignalBefore) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[37]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2807,7 +2915,7 @@ func (x *SignalBefore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalBefore.ProtoReflect.Descriptor instead.
 func (*SignalBefore) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SignalBefore) GetNumber() uint32 {
@@ -2847,7 +2955,7 @@ type Signal struct {
 
 func (x *Signal) Reset() {
 	*x = Signal{}
-	mi := &file_api_pb_muster_proto_msgTypes[38]
+	mi := &file_api_pb_muster_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2859,7 +2967,7 @@ func (x *Signal) String() string {
 func (*Signal) ProtoMessage() {}
 
 func (x *Signal) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[38]
+	mi := &file_api_pb_muster_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2872,7 +2980,7 @@ func (x *Signal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signal.ProtoReflect.Descriptor instead.
 func (*Signal) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Signal) GetId() uint64 {
@@ -2939,7 +3047,7 @@ type RelayUp struct {
 
 func (x *RelayUp) Reset() {
 	*x = RelayUp{}
-	mi := &file_api_pb_muster_proto_msgTypes[39]
+	mi := &file_api_pb_muster_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2951,7 +3059,7 @@ func (x *RelayUp) String() string {
 func (*RelayUp) ProtoMessage() {}
 
 func (x *RelayUp) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[39]
+	mi := &file_api_pb_muster_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2964,7 +3072,7 @@ func (x *RelayUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayUp.ProtoReflect.Descriptor instead.
 func (*RelayUp) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{39}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RelayUp) GetNode() string {
@@ -3012,7 +3120,7 @@ type RelayDown struct {
 
 func (x *RelayDown) Reset() {
 	*x = RelayDown{}
-	mi := &file_api_pb_muster_proto_msgTypes[40]
+	mi := &file_api_pb_muster_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3132,7 @@ func (x *RelayDown) String() string {
 func (*RelayDown) ProtoMessage() {}
 
 func (x *RelayDown) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[40]
+	mi := &file_api_pb_muster_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3145,7 @@ func (x *RelayDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayDown.ProtoReflect.Descriptor instead.
 func (*RelayDown) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{40}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RelayDown) GetNode() string {
@@ -3127,7 +3235,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x05found\x18\f \x01(\v2\x11.muster.InventoryR\x05found\x12)\n" +
 	"\arunning\x18\r \x03(\v2\x0f.muster.AttemptR\arunning\x12\x18\n" +
 	"\aproblem\x18\x0e \x01(\tR\aproblem\x12!\n" +
-	"\fconfig_index\x18\x0f \x01(\x04R\vconfigIndex\"\x8c\x02\n" +
+	"\fconfig_index\x18\x0f \x01(\x04R\vconfigIndex\"\xc3\x02\n" +
 	"\tInventory\x12\x16\n" +
 	"\x06boards\x18\x01 \x01(\rR\x06boards\x12\x18\n" +
 	"\asockets\x18\x02 \x01(\rR\asockets\x12(\n" +
@@ -3136,14 +3244,22 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04cpus\x18\x05 \x01(\rR\x04cpus\x12\x1b\n" +
 	"\tmemory_mb\x18\x06 \x01(\x04R\bmemoryMb\x12\x1e\n" +
 	"\vtmp_disk_mb\x18\a \x01(\x04R\ttmpDiskMb\x12(\n" +
-	"\adevices\x18\b \x03(\v2\x0e.muster.DeviceR\adevices\"\x84\x01\n" +
+	"\adevices\x18\b \x03(\v2\x0e.muster.DeviceR\adevices\x12\x1f\n" +
+	"\x04nics\x18\t \x03(\v2\v.muster.NICR\x04nics\x12\x14\n" +
+	"\x05links\x18\n" +
+	" \x03(\rR\x05links\"A\n" +
+	"\x03NIC\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\rR\x04role\x12\x12\n" +
+	"\x04rdma\x18\x03 \x01(\bR\x04rdma\"\x9e\x01\n" +
 	"\x06Device\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\rR\x05index\x12\x12\n" +
 	"\x04file\x18\x04 \x01(\tR\x04file\x12\x12\n" +
 	"\x04uuid\x18\x05 \x01(\tR\x04uuid\x12\x14\n" +
-	"\x05cores\x18\x06 \x03(\rR\x05cores\"5\n" +
+	"\x05cores\x18\x06 \x03(\rR\x05cores\x12\x18\n" +
+	"\avisible\x18\a \x01(\tR\avisible\"5\n" +
 	"\aAttempt\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\rR\x03job\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\rR\aattempt\"\xe1\x01\n" +
@@ -3195,14 +3311,17 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\vreport_acks\x18\x05 \x03(\x04R\n" +
 	"reportAcks\x12&\n" +
 	"\x06signal\x18\x06 \x01(\v2\x0e.muster.SignalR\x06signal\x12$\n" +
-	"\x0eleader_time_ms\x18\a \x01(\x03R\fleaderTimeMs\"\xa7\x01\n" +
+	"\x0eleader_time_ms\x18\a \x01(\x03R\fleaderTimeMs\"\x99\x02\n" +
 	"\aWelcome\x12!\n" +
 	"\fheartbeat_ms\x18\x01 \x01(\rR\vheartbeatMs\x12\x1e\n" +
 	"\vkill_wait_s\x18\x02 \x01(\rR\tkillWaitS\x12\x18\n" +
 	"\acluster\x18\x03 \x01(\tR\acluster\x12 \n" +
 	"\vcontrollers\x18\x04 \x03(\tR\vcontrollers\x12\x1d\n" +
 	"\n" +
-	"sampling_s\x18\x05 \x01(\rR\tsamplingS\"\x8d\x02\n" +
+	"sampling_s\x18\x05 \x01(\rR\tsamplingS\x12!\n" +
+	"\fopen_devices\x18\x06 \x01(\bR\vopenDevices\x12(\n" +
+	"\adevices\x18\a \x03(\v2\x0e.muster.DeviceR\adevices\x12#\n" +
+	"\rnic_variables\x18\b \x03(\tR\fnicVariables\"\x8d\x02\n" +
 	"\aDesired\x12\x12\n" +
 	"\x04full\x18\x01 \x01(\bR\x04full\x12&\n" +
 	"\x06launch\x18\x02 \x03(\v2\x0e.muster.LaunchR\x06launch\x12&\n" +
@@ -3344,7 +3463,7 @@ func file_api_pb_muster_proto_rawDescGZIP() []byte {
 	return file_api_pb_muster_proto_rawDescData
 }
 
-var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_api_pb_muster_proto_goTypes = []any{
 	(*StepUp)(nil),        // 0: muster.StepUp
 	(*StepDown)(nil),      // 1: muster.StepDown
@@ -3364,91 +3483,94 @@ var file_api_pb_muster_proto_goTypes = []any{
 	(*FromNode)(nil),      // 15: muster.FromNode
 	(*Hello)(nil),         // 16: muster.Hello
 	(*Inventory)(nil),     // 17: muster.Inventory
-	(*Device)(nil),        // 18: muster.Device
-	(*Attempt)(nil),       // 19: muster.Attempt
-	(*Heartbeat)(nil),     // 20: muster.Heartbeat
-	(*StepUsage)(nil),     // 21: muster.StepUsage
-	(*Usage)(nil),         // 22: muster.Usage
-	(*Report)(nil),        // 23: muster.Report
-	(*SignalDone)(nil),    // 24: muster.SignalDone
-	(*ToNode)(nil),        // 25: muster.ToNode
-	(*Welcome)(nil),       // 26: muster.Welcome
-	(*Desired)(nil),       // 27: muster.Desired
-	(*Limit)(nil),         // 28: muster.Limit
-	(*Ending)(nil),        // 29: muster.Ending
-	(*Launch)(nil),        // 30: muster.Launch
-	(*JobInfo)(nil),       // 31: muster.JobInfo
-	(*HetPart)(nil),       // 32: muster.HetPart
-	(*Batch)(nil),         // 33: muster.Batch
-	(*NodePart)(nil),      // 34: muster.NodePart
-	(*Part)(nil),          // 35: muster.Part
-	(*PartDevice)(nil),    // 36: muster.PartDevice
-	(*SignalBefore)(nil),  // 37: muster.SignalBefore
-	(*Signal)(nil),        // 38: muster.Signal
-	(*RelayUp)(nil),       // 39: muster.RelayUp
-	(*RelayDown)(nil),     // 40: muster.RelayDown
+	(*NIC)(nil),           // 18: muster.NIC
+	(*Device)(nil),        // 19: muster.Device
+	(*Attempt)(nil),       // 20: muster.Attempt
+	(*Heartbeat)(nil),     // 21: muster.Heartbeat
+	(*StepUsage)(nil),     // 22: muster.StepUsage
+	(*Usage)(nil),         // 23: muster.Usage
+	(*Report)(nil),        // 24: muster.Report
+	(*SignalDone)(nil),    // 25: muster.SignalDone
+	(*ToNode)(nil),        // 26: muster.ToNode
+	(*Welcome)(nil),       // 27: muster.Welcome
+	(*Desired)(nil),       // 28: muster.Desired
+	(*Limit)(nil),         // 29: muster.Limit
+	(*Ending)(nil),        // 30: muster.Ending
+	(*Launch)(nil),        // 31: muster.Launch
+	(*JobInfo)(nil),       // 32: muster.JobInfo
+	(*HetPart)(nil),       // 33: muster.HetPart
+	(*Batch)(nil),         // 34: muster.Batch
+	(*NodePart)(nil),      // 35: muster.NodePart
+	(*Part)(nil),          // 36: muster.Part
+	(*PartDevice)(nil),    // 37: muster.PartDevice
+	(*SignalBefore)(nil),  // 38: muster.SignalBefore
+	(*Signal)(nil),        // 39: muster.Signal
+	(*RelayUp)(nil),       // 40: muster.RelayUp
+	(*RelayDown)(nil),     // 41: muster.RelayDown
 }
 var file_api_pb_muster_proto_depIdxs = []int32{
 	14, // 0: muster.HashesReply.hashes:type_name -> muster.StateHash
 	16, // 1: muster.FromNode.hello:type_name -> muster.Hello
-	20, // 2: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
-	23, // 3: muster.FromNode.report:type_name -> muster.Report
-	24, // 4: muster.FromNode.signal_done:type_name -> muster.SignalDone
+	21, // 2: muster.FromNode.heartbeat:type_name -> muster.Heartbeat
+	24, // 3: muster.FromNode.report:type_name -> muster.Report
+	25, // 4: muster.FromNode.signal_done:type_name -> muster.SignalDone
 	17, // 5: muster.Hello.found:type_name -> muster.Inventory
-	19, // 6: muster.Hello.running:type_name -> muster.Attempt
-	18, // 7: muster.Inventory.devices:type_name -> muster.Device
-	19, // 8: muster.Heartbeat.running:type_name -> muster.Attempt
-	21, // 9: muster.Heartbeat.usage:type_name -> muster.StepUsage
-	19, // 10: muster.StepUsage.attempt:type_name -> muster.Attempt
-	22, // 11: muster.StepUsage.usage:type_name -> muster.Usage
-	19, // 12: muster.Report.attempt:type_name -> muster.Attempt
-	22, // 13: muster.Report.usage:type_name -> muster.Usage
-	26, // 14: muster.ToNode.welcome:type_name -> muster.Welcome
-	27, // 15: muster.ToNode.desired:type_name -> muster.Desired
-	38, // 16: muster.ToNode.signal:type_name -> muster.Signal
-	30, // 17: muster.Desired.launch:type_name -> muster.Launch
-	29, // 18: muster.Desired.ending:type_name -> muster.Ending
-	19, // 19: muster.Desired.keep:type_name -> muster.Attempt
-	28, // 20: muster.Desired.limits:type_name -> muster.Limit
-	19, // 21: muster.Desired.suspend:type_name -> muster.Attempt
-	19, // 22: muster.Desired.resume:type_name -> muster.Attempt
-	19, // 23: muster.Limit.attempt:type_name -> muster.Attempt
-	19, // 24: muster.Ending.attempt:type_name -> muster.Attempt
-	19, // 25: muster.Launch.attempt:type_name -> muster.Attempt
-	31, // 26: muster.Launch.info:type_name -> muster.JobInfo
-	33, // 27: muster.Launch.script:type_name -> muster.Batch
-	34, // 28: muster.Launch.nodes:type_name -> muster.NodePart
-	35, // 29: muster.Launch.part:type_name -> muster.Part
-	37, // 30: muster.Launch.signal:type_name -> muster.SignalBefore
-	32, // 31: muster.JobInfo.het:type_name -> muster.HetPart
-	34, // 32: muster.HetPart.nodes:type_name -> muster.NodePart
-	36, // 33: muster.Part.devices:type_name -> muster.PartDevice
-	19, // 34: muster.Signal.attempt:type_name -> muster.Attempt
-	15, // 35: muster.RelayUp.message:type_name -> muster.FromNode
-	25, // 36: muster.RelayDown.message:type_name -> muster.ToNode
-	2,  // 37: muster.Controller.Call:input_type -> muster.CallRequest
-	15, // 38: muster.Controller.Sync:input_type -> muster.FromNode
-	4,  // 39: muster.Controller.Blob:input_type -> muster.BlobRequest
-	6,  // 40: muster.Controller.Ledger:input_type -> muster.LedgerRequest
-	8,  // 41: muster.Controller.Plans:input_type -> muster.PlansRequest
-	39, // 42: muster.Controller.Relay:input_type -> muster.RelayUp
-	10, // 43: muster.Controller.Index:input_type -> muster.IndexRequest
-	12, // 44: muster.Controller.Hashes:input_type -> muster.HashesRequest
-	0,  // 45: muster.Node.Step:input_type -> muster.StepUp
-	3,  // 46: muster.Controller.Call:output_type -> muster.CallReply
-	25, // 47: muster.Controller.Sync:output_type -> muster.ToNode
-	5,  // 48: muster.Controller.Blob:output_type -> muster.BlobChunk
-	7,  // 49: muster.Controller.Ledger:output_type -> muster.LedgerChunk
-	9,  // 50: muster.Controller.Plans:output_type -> muster.PlansReply
-	40, // 51: muster.Controller.Relay:output_type -> muster.RelayDown
-	11, // 52: muster.Controller.Index:output_type -> muster.IndexReply
-	13, // 53: muster.Controller.Hashes:output_type -> muster.HashesReply
-	1,  // 54: muster.Node.Step:output_type -> muster.StepDown
-	46, // [46:55] is the sub-list for method output_type
-	37, // [37:46] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	20, // 6: muster.Hello.running:type_name -> muster.Attempt
+	19, // 7: muster.Inventory.devices:type_name -> muster.Device
+	18, // 8: muster.Inventory.nics:type_name -> muster.NIC
+	20, // 9: muster.Heartbeat.running:type_name -> muster.Attempt
+	22, // 10: muster.Heartbeat.usage:type_name -> muster.StepUsage
+	20, // 11: muster.StepUsage.attempt:type_name -> muster.Attempt
+	23, // 12: muster.StepUsage.usage:type_name -> muster.Usage
+	20, // 13: muster.Report.attempt:type_name -> muster.Attempt
+	23, // 14: muster.Report.usage:type_name -> muster.Usage
+	27, // 15: muster.ToNode.welcome:type_name -> muster.Welcome
+	28, // 16: muster.ToNode.desired:type_name -> muster.Desired
+	39, // 17: muster.ToNode.signal:type_name -> muster.Signal
+	19, // 18: muster.Welcome.devices:type_name -> muster.Device
+	31, // 19: muster.Desired.launch:type_name -> muster.Launch
+	30, // 20: muster.Desired.ending:type_name -> muster.Ending
+	20, // 21: muster.Desired.keep:type_name -> muster.Attempt
+	29, // 22: muster.Desired.limits:type_name -> muster.Limit
+	20, // 23: muster.Desired.suspend:type_name -> muster.Attempt
+	20, // 24: muster.Desired.resume:type_name -> muster.Attempt
+	20, // 25: muster.Limit.attempt:type_name -> muster.Attempt
+	20, // 26: muster.Ending.attempt:type_name -> muster.Attempt
+	20, // 27: muster.Launch.attempt:type_name -> muster.Attempt
+	32, // 28: muster.Launch.info:type_name -> muster.JobInfo
+	34, // 29: muster.Launch.script:type_name -> muster.Batch
+	35, // 30: muster.Launch.nodes:type_name -> muster.NodePart
+	36, // 31: muster.Launch.part:type_name -> muster.Part
+	38, // 32: muster.Launch.signal:type_name -> muster.SignalBefore
+	33, // 33: muster.JobInfo.het:type_name -> muster.HetPart
+	35, // 34: muster.HetPart.nodes:type_name -> muster.NodePart
+	37, // 35: muster.Part.devices:type_name -> muster.PartDevice
+	20, // 36: muster.Signal.attempt:type_name -> muster.Attempt
+	15, // 37: muster.RelayUp.message:type_name -> muster.FromNode
+	26, // 38: muster.RelayDown.message:type_name -> muster.ToNode
+	2,  // 39: muster.Controller.Call:input_type -> muster.CallRequest
+	15, // 40: muster.Controller.Sync:input_type -> muster.FromNode
+	4,  // 41: muster.Controller.Blob:input_type -> muster.BlobRequest
+	6,  // 42: muster.Controller.Ledger:input_type -> muster.LedgerRequest
+	8,  // 43: muster.Controller.Plans:input_type -> muster.PlansRequest
+	40, // 44: muster.Controller.Relay:input_type -> muster.RelayUp
+	10, // 45: muster.Controller.Index:input_type -> muster.IndexRequest
+	12, // 46: muster.Controller.Hashes:input_type -> muster.HashesRequest
+	0,  // 47: muster.Node.Step:input_type -> muster.StepUp
+	3,  // 48: muster.Controller.Call:output_type -> muster.CallReply
+	26, // 49: muster.Controller.Sync:output_type -> muster.ToNode
+	5,  // 50: muster.Controller.Blob:output_type -> muster.BlobChunk
+	7,  // 51: muster.Controller.Ledger:output_type -> muster.LedgerChunk
+	9,  // 52: muster.Controller.Plans:output_type -> muster.PlansReply
+	41, // 53: muster.Controller.Relay:output_type -> muster.RelayDown
+	11, // 54: muster.Controller.Index:output_type -> muster.IndexReply
+	13, // 55: muster.Controller.Hashes:output_type -> muster.HashesReply
+	1,  // 56: muster.Node.Step:output_type -> muster.StepDown
+	48, // [48:57] is the sub-list for method output_type
+	39, // [39:48] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_api_pb_muster_proto_init() }
@@ -3462,7 +3584,7 @@ func file_api_pb_muster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_pb_muster_proto_rawDesc), len(file_api_pb_muster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

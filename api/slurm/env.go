@@ -38,6 +38,7 @@ type BatchJob struct {
 	CPUs        uint32 // of this node
 	MemoryMB    uint64 // of this node
 	Devices     []DeviceIDs
+	Visible     []string // NAME=value of devices and cards, see VisibleDevices
 	Whole       bool     // nodes of its own
 	Start, End  job.Time // End 0: no limit
 	TempDir     string   // TMPDIR if the user has none; "" is /tmp
@@ -297,7 +298,7 @@ func (j *BatchJob) memory(e *environ) {
 	}
 }
 
-// devices: the GPUs of the node, under the names that each maker's library reads.
+// devices: those of the node, by the node's numbers in Slurm's own variables.
 func (j *BatchJob) devices(e *environ) {
 	var ids []string
 	var count uint64
@@ -312,6 +313,10 @@ func (j *BatchJob) devices(e *environ) {
 			e.number("SLURM_SHARDS_ON_NODE", d.Count)
 		}
 	}
+	for _, v := range j.Visible {
+		name, value, _ := strings.Cut(v, "=")
+		e.set(name, value)
+	}
 	if count == 0 {
 		return
 	}
@@ -319,10 +324,7 @@ func (j *BatchJob) devices(e *environ) {
 	if len(ids) == 0 {
 		return
 	}
-	list := strings.Join(ids, ",")
-	for _, name := range []string{"SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK"} {
-		e.set(name, list)
-	}
+	e.set("SLURM_JOB_GPUS", strings.Join(ids, ","))
 }
 
 func (j *BatchJob) array(e *environ) {

@@ -21,7 +21,8 @@ func batchJob() *BatchJob {
 			Batch: job.Batch{SubmitDir: "/home/alice/work", SubmitHost: "ctl1"},
 		},
 		Nodes: []NodeTasks{{"n03", 6, 3}, {"n04", 2, 1}}, Node: "n03", CPUs: 6, MemoryMB: 1024,
-		Devices: []DeviceIDs{{"gpu", 2, bitset.Of(0, 1)}}, Start: 1796082344000, End: 1796082644000,
+		Devices: []DeviceIDs{{"gpu", 2, bitset.Of(0, 1)}}, Visible: VisibleDevices([]Device{{Name: "gpu", Given: true}, {Name: "gpu", Index: 1, Given: true}}, false),
+		Start: 1796082344000, End: 1796082644000,
 	}
 }
 
@@ -57,7 +58,7 @@ SLURM_TRES_PER_TASK=cpu=2 TMPDIR=/tmp`)
 
 func TestBatchEnvOfSimpleJob(t *testing.T) {
 	j := batchJob()
-	j.ArrayJob, j.Devices, j.Restarts, j.End = 0, nil, 2, 0
+	j.ArrayJob, j.Devices, j.Visible, j.Restarts, j.End = 0, nil, nil, 2, 0
 	j.Nodes, j.CPUs, j.MemoryMB = []NodeTasks{{"n1", 2, 0}}, 2, 200
 	j.Request = &job.Request{Batch: job.Batch{Export: "NONE", GetUserEnv: true}}
 	env := BatchEnv(j, []string{"A=1", "SLURM_JOB_ID=77", "TMPDIR=/scratch", "bad"})

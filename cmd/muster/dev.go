@@ -28,6 +28,7 @@ func devCommand() *cli.Command {
 					&cli.IntFlag{Name: "cpus", Usage: "of each node (default: those of this host)"},
 					&cli.Uint64Flag{Name: "mem", Usage: "MB of each node (default: its share of this host's)"},
 					&cli.StringSliceFlag{Name: "gres", Usage: "devices of each node; the files are made below DIR"},
+					&cli.StringFlag{Name: "topology", Usage: "`FILE` that describes how the GPUs of each node are linked (see muster gres show --from)"},
 					&cli.StringFlag{Name: "conf", Usage: "cluster file, in place of the options above"},
 					&cli.StringSliceFlag{Name: "ctld", Usage: "further argument of musterd ctld, such as --snapshot-commands=1000"},
 				},
@@ -81,6 +82,7 @@ func devUp(c *cli.Context) error {
 	cluster, err := dev.Up(c.Context, dev.Options{
 		Dir: c.String("dir"), Programs: programs, Conf: c.String("conf"), Controllers: c.Int("controllers"),
 		Nodes: c.Int("nodes"), CPUs: c.Int("cpus"), MemoryMB: c.Uint64("mem"), Gres: c.StringSlice("gres"),
+		Topology: c.String("topology"),
 		Ctld: c.StringSlice("ctld"),
 	})
 	if err != nil {

@@ -157,6 +157,7 @@ func registration(h *pb.Hello) *state.NodeRegister {
 	for _, dev := range f.Devices[:min(len(f.Devices), maxDevices)] {
 		r.Gres.Gres.Devices = append(r.Gres.Gres.Devices, device(dev))
 	}
+	connections(&r.Gres.Gres, f)
 	return r
 }
 
@@ -167,6 +168,27 @@ const maxDevices = 4096
 
 // maxCore bounds the core numbers that a node may name for a device.
 const maxCore = 1 << 16
+
+// connections takes in network cards and links; a matrix that does not match is left out.
+func connections(inv *gres.Inventory, f *pb.Inventory) {
+	const most = 256 // GPUs and cards of one node
+	gpus := 0
+	for i := range inv.Devices {
+		if inv.Devices[i].Name == "gpu" {
+			gpus++
+		}
+	}
+	n := gpus + len(f.Nics)
+	if n > most || len(f.Links) != n*n {
+		return
+	}
+	for _, c := range f.Nics {
+		inv.NICs = append(inv.NICs, gres.NIC{Name: clip(c.Name), Role: gres.Role(min(c.Role, uint32(gres.Control))), RDMA: c.Rdma})
+	}
+	for _, l := range f.Links {
+		inv.Links = append(inv.Links, gres.Link(l&0xffff))
+	}
+}
 
 func device(d *pb.Device) gres.Device {
 	g := gres.Device{Name: d.Name, Type: d.Type, Index: int(d.Index), File: d.File, UUID: d.Uuid}

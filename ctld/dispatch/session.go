@@ -197,8 +197,16 @@ func (s *Session) welcome(root *state.Root) *pb.Welcome {
 	if c == nil {
 		return &pb.Welcome{}
 	}
-	return &pb.Welcome{HeartbeatMs: c.Timers.Heartbeat, KillWaitS: c.Timers.KillWait, Cluster: c.Name,
-		Controllers: s.d.cfg.Controllers, SamplingS: c.Timers.Sampling}
+	w := &pb.Welcome{HeartbeatMs: c.Timers.Heartbeat, KillWaitS: c.Timers.KillWait, Cluster: c.Name,
+		Controllers: s.d.cfg.Controllers, SamplingS: c.Timers.Sampling,
+		OpenDevices: c.Policy.Devices.Open, NicVariables: c.Policy.Devices.NICVariables}
+	if n := root.Node(s.node); n != nil {
+		for i := range n.Gres.Devices {
+			d := &n.Gres.Devices[i]
+			w.Devices = append(w.Devices, &pb.Device{Name: d.Name, Type: d.Type, Index: uint32(d.Index), File: d.File, Uuid: d.UUID, Visible: d.Visible})
+		}
+	}
+	return w
 }
 
 // strays ends attempts that the node runs and that should not be there.

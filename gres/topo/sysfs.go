@@ -24,7 +24,7 @@ func Sysfs(sys fs.FS) (*Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("PCI devices: %w", err)
 	}
-	r := &sysReader{sys: sys, number: map[string]int{}}
+	r := &sysReader{sys: sys, number: map[string]int{}, made: map[string]int{}}
 	r.host = true
 	for _, e := range entries { // in the order of bus ids
 		r.device(e.Name())
@@ -40,6 +40,7 @@ type sysReader struct {
 	tree
 	sys    fs.FS
 	number map[string]int // of NUMA domains and bridges, by name
+	made   map[string]int // devices of each vendor so far
 }
 
 // text is the content of a small file, "" if it cannot be read.
@@ -55,7 +56,7 @@ func (r *sysReader) device(bus string) {
 	dir := "bus/pci/devices/" + bus
 	class := strings.TrimPrefix(r.text(dir+"/class"), "0x")
 	vendor := r.text(dir + "/vendor")
-	gpu := isGPU(class) || strings.HasPrefix(class, "0300") && (vendor == "0x10de" || vendor == "0x1002")
+	gpu := isGPU(class) || strings.HasPrefix(class, "0300") && vendor == "0x10de" // cards for desks
 	if !gpu && !strings.HasPrefix(class, "02") {
 		return
 	}
@@ -68,6 +69,7 @@ func (r *sysReader) device(bus string) {
 		c.above = append(c.above, r.named(bridge))
 	}
 	if gpu {
+		r.maker(&c, dir, vendor)
 		r.gpus = append(r.gpus, c)
 		return
 	}
@@ -79,6 +81,39 @@ func (r *sysReader) device(bus string) {
 	}
 	if c.name != "" { // else no driver has it
 		r.nics = append(r.nics, c)
+	}
+}
+
+// maker fills in what is known of the devices of each maker, by PCI vendor: the
+// device file, which is numbered in the order of the bus or is the render node that
+// the driver shows, and the variable that its library reads.
+func (r *sysReader) maker(c *card, dir, vendor string) {
+	makers := map[string]struct{ file, variable string }{
+		"0x10de": {"/dev/nvidia%d", "CUDA_VISIBLE_DEVICES"},
+		"0x1002": {"", "ROCR_VISIBLE_DEVICES"},
+		"0x1d94": {"", "HIP_VISIBLE_DEVICES"}, // Hygon
+		"0x8086": {"", "ZE_AFFINITY_MASK"},
+		"0x19e5": {"/dev/davinci%d", "ASCEND_RT_VISIBLE_DEVICES"},
+		"0xcabc": {"/dev/cambricon_dev%d", "MLU_VISIBLE_DEVICES"},
+	}
+	m, known := makers[vendor]
+	if !known {
+		return
+	}
+	c.seen = m.variable
+	if m.file != "" {
+		c.file = fmt.Sprintf(m.file, r.made[vendor])
+		r.made[vendor]++
+		return
+	}
+	list, err := fs.ReadDir(r.sys, dir+"/drm")
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), "renderD") {
+			c.file = "/dev/dri/" + e.Name()
+		}
 	}
 }
 

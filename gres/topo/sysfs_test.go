@@ -36,6 +36,8 @@ func TestSysfs(t *testing.T) {
 	files["devices/pci0000:00/0000:00:02.0/0000:06:00.0/infiniband/mlx5_0/x"] = ""
 	files["devices/pci0000:00/0000:00:02.0/0000:06:00.0/net/ib0/x"] = ""
 	files["devices/pci0000:00/0000:00:03.0/0000:07:00.0/net/eth0/x"] = ""
+	files["devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0/drm/card0/x"] = ""
+	files["devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:00.0/0000:03:00.0/drm/renderD128/x"] = ""
 	kfd := "class/kfd/kfd/topology/nodes/"
 	files[kfd+"0/properties"] = "cpu_cores_count 8\nlocation_id 0"
 	files[kfd+"1/properties"] = "domain 0\nlocation_id 768" // 03:00.0
@@ -55,6 +57,11 @@ NIC0 PHB PHB PIX SYS X PHB
 NIC1 PHB PHB PHB SYS PHB X`
 	if got := cells(t, m); got != want {
 		t.Errorf("\n%s\nwant\n%s", got, want)
+	}
+	for i, want := range [][2]string{{"/dev/dri/renderD128", "ROCR_VISIBLE_DEVICES"}, {"/dev/nvidia0", "CUDA_VISIBLE_DEVICES"}, {"", "ROCR_VISIBLE_DEVICES"}, {"/dev/nvidia1", "CUDA_VISIBLE_DEVICES"}} {
+		if d := &m.Devices[i]; d.File != want[0] || d.Visible != want[1] {
+			t.Errorf("GPU %d is %q for %q, want %q for %q", i, d.File, d.Visible, want[0], want[1])
+		}
 	}
 	if m.NICs[0].Name != "mlx5_0" || !m.NICs[0].RDMA || m.NICs[1].Name != "eth0" || m.NICs[1].RDMA {
 		t.Errorf("cards %+v", m.NICs)

@@ -46,6 +46,8 @@ type card struct {
 	numa  int
 	model string
 	uuid  string
+	file  string // device file
+	seen  string // variables that name the device to programs
 	rdma  bool
 }
 
@@ -65,7 +67,7 @@ func (t *tree) machine() (*Machine, error) {
 	m := &Machine{}
 	for i := range t.gpus {
 		g := &t.gpus[i]
-		m.Devices = append(m.Devices, gres.Device{Name: "gpu", Type: g.model, Index: i, UUID: g.uuid, Cores: g.cpus})
+		m.Devices = append(m.Devices, gres.Device{Name: "gpu", Type: g.model, Index: i, UUID: g.uuid, Cores: g.cpus, File: g.file, Visible: g.seen})
 		m.NUMA = append(m.NUMA, g.numa)
 	}
 	for i := range t.nics {

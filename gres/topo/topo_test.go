@@ -189,7 +189,7 @@ func TestWhatIsWrittenReadsBack(t *testing.T) {
 		}
 		got := read(t, b.String())
 		for i := range m.Devices {
-			m.Devices[i].UUID = "" // not in a matrix
+			m.Devices[i].UUID, m.Devices[i].File, m.Devices[i].Visible = "", "", "" // not in a matrix
 		}
 		for i := range m.NICs {
 			m.NICs[i].RDMA = true // only such are in a matrix

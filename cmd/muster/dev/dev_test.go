@@ -190,7 +190,7 @@ func TestDeclarationAndDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.declare(file); err != nil {
+	if err := c.declare(file, ""); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(c.path(kindNode, "n2", "declare.json"))

@@ -111,8 +111,15 @@ func newControllers(n int, names []string) ([]conf.Daemon, error) {
 	return out, nil
 }
 
-// declare writes what each node says it has, and makes its devices.
-func (c *Cluster) declare(file *conf.File) error {
+// declare writes what each node says it has, and makes its devices; topology is a
+// description of them or "".
+func (c *Cluster) declare(file *conf.File, topology string) error {
+	if topology != "" {
+		var err error
+		if topology, err = filepath.Abs(topology); err != nil {
+			return err
+		}
+	}
 	for i, n := range file.Cluster.Nodes {
 		devices, err := c.makeDevices(n)
 		if err != nil {
@@ -121,7 +128,7 @@ func (c *Cluster) declare(file *conf.File) error {
 		d := conf.Declaration{
 			Sockets: uint32(n.Declared.Sockets), CoresPerSocket: uint32(n.Declared.CoresPerSocket),
 			Threads: uint32(n.Declared.ThreadsPerCore), MemoryMB: n.Declared.MemoryMB, TmpDiskMB: n.Declared.TmpDiskMB,
-			Gres: devices, Real: file.Nodes[i].Real,
+			Gres: devices, Topology: topology, Real: file.Nodes[i].Real,
 		}
 		if os.Geteuid() == 0 {
 			d.HostName = n.Name

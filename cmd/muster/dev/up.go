@@ -30,6 +30,7 @@ type Options struct {
 	CPUs        int
 	MemoryMB    uint64
 	Gres        []string
+	Topology    string   // file that describes the links of each node's GPUs
 	Ctld        []string // further arguments of the controllers
 }
 
@@ -107,7 +108,7 @@ func (c *Cluster) make(o Options) error {
 			d.Args = append(d.Args, o.Ctld...)
 		}
 	}
-	return c.declare(file)
+	return c.declare(file, o.Topology)
 }
 
 // equip makes the directories and the certificate of a daemon and works out its
