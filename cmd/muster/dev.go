@@ -83,7 +83,7 @@ func devUp(c *cli.Context) error {
 		Dir: c.String("dir"), Programs: programs, Conf: c.String("conf"), Controllers: c.Int("controllers"),
 		Nodes: c.Int("nodes"), CPUs: c.Int("cpus"), MemoryMB: c.Uint64("mem"), Gres: c.StringSlice("gres"),
 		Topology: c.String("topology"),
-		Ctld: c.StringSlice("ctld"),
+		Ctld:     c.StringSlice("ctld"),
 	})
 	if err != nil {
 		return err
