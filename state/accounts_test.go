@@ -82,7 +82,7 @@ func TestAccountsSurviveASnapshot(t *testing.T) {
 	if r.held.Len() != again.Root().held.Len() {
 		t.Errorf("%d holders, want %d", again.Root().held.Len(), r.held.Len())
 	}
-	r.held.Scan(func(h heldRow) bool {
+	r.held.Scan(func(h *heldRow) bool {
 		if got := again.Root().Use(h.holder); !reflect.DeepEqual(got, h.use) {
 			t.Errorf("%+v: restored %+v, want %+v", h.holder, got, h.use)
 		}

@@ -6,19 +6,22 @@ import (
 )
 
 // heldRow counts what the jobs of one holder have in the queue and hold. It is
-// derived from the job table and built anew on restore.
+// derived from the job table and built anew on restore. One that is in a tree is
+// never changed: roots share it.
 type heldRow struct {
 	holder accounting.Holder
 	use    accounting.Use
 }
 
-func (h heldRow) before(o heldRow) bool { return h.holder.Compare(&o.holder) < 0 }
+func (h *heldRow) before(o *heldRow) bool { return h.holder.Compare(&o.holder) < 0 }
 
 // Use implements accounting.Uses: what the jobs of a holder have in the queue and
 // hold at present.
 func (r *Root) Use(h accounting.Holder) accounting.Use {
-	row, _ := r.held.Get(heldRow{holder: h})
-	return row.use
+	if row, ok := r.held.Get(&heldRow{holder: h}); ok {
+		return row.use
+	}
+	return accounting.Use{}
 }
 
 // claim is for whom a record counts.
@@ -81,8 +84,10 @@ func (m *Machine) countHeld(t *burden, add bool) {
 // countUse adds a use to all counts that a claim belongs to, or takes it off.
 func (m *Machine) countUse(c claim, use *accounting.Use, add bool) {
 	for _, h := range accounting.Holders(c.account, c.user, c.partition, c.qos) {
-		row, _ := m.work.held.Get(heldRow{holder: h})
-		row.holder = h
+		row := &heldRow{holder: h}
+		if old, ok := m.work.held.Get(row); ok {
+			row.use = old.use
+		}
 		if add {
 			row.use = row.use.Plus(use)
 		} else {

@@ -64,7 +64,7 @@ func (m *Machine) reset() {
 	m.work = Root{
 		cluster:  &partition.Cluster{},
 		book:     &accounting.Book{},
-		held:     btree.NewBTreeGOptions(heldRow.before, btree.Options{NoLocks: true}),
+		held:     btree.NewBTreeGOptions((*heldRow).before, btree.Options{NoLocks: true}),
 		blobs:    btree.NewBTreeGOptions(blobRow.before, btree.Options{NoLocks: true}),
 		indices:  newIndices(),
 		counters: counters{Job: 1, Node: 1, SLUID: 1, Out: 1, Answer: 1, Priority: firstPriority, Version: 1},

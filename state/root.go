@@ -38,7 +38,7 @@ type Root struct {
 	crontabs     []*crontabRow // by uid
 	blobs        *btree.BTreeG[blobRow]
 	book         *accounting.Book
-	held         *btree.BTreeG[heldRow]
+	held         *btree.BTreeG[*heldRow]
 	indices      indices
 }
 
