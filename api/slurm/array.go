@@ -36,10 +36,7 @@ func ParseArray(text string, max int) (*Array, error) {
 	list, throttle, hasThrottle := strings.Cut(text, "%")
 	a := &Array{Tasks: new(bitset.Set)}
 	if hasThrottle {
-		n, ok := digits(throttle)
-		if !ok || n == 0 {
-			return nil, ErrArray
-		}
+		n, _ := digits(leadingDigits(throttle)) // what is no number sets none
 		a.Limit = uint32(n)
 	}
 	list = strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")
@@ -53,6 +50,15 @@ func ParseArray(text string, max int) (*Array, error) {
 	}
 	a.bounds()
 	return a, nil
+}
+
+// leadingDigits is the number that a text begins with.
+func leadingDigits(s string) string {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return s[:i]
 }
 
 // add reads one number or range.

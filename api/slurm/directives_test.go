@@ -60,7 +60,7 @@ func describe(jobs []*Options, err error) string {
 	case errors.As(err, &script):
 		return "REJECTED: " + strings.Join(script.Lines, ";")
 	case errors.As(err, &option):
-		return "REJECTED: " + option.Text
+		return "REJECTED: " + option.Error()
 	case err != nil:
 		return "REJECTED: " + err.Error()
 	}
@@ -147,7 +147,7 @@ func TestDirectiveForms(t *testing.T) {
 		{"stray word", "#SBATCH -J zz b", "REJECTED: Invalid directive found in batch script: b"},
 		{"unbalanced quote", `#SBATCH -J "zz`, "REJECTED: s.sh: line 2: Unmatched `\"` in [ \"zz]"},
 		{"empty constraint", "#SBATCH --constraint=", ""},
-		{"empty chdir", "#SBATCH --chdir=", "WorkDir=/work"},
+		{"empty chdir", "#SBATCH --chdir=", "WorkDir=/work/"},
 		{"time 90", "#SBATCH --time=90", "TimeLimit=0-01:30"},
 		{"time 30:00", "#SBATCH --time=30:00", "TimeLimit=0-00:30"},
 		{"time 0-0:30:00", "#SBATCH --time=0-0:30:00", "TimeLimit=0-00:30"},
@@ -179,10 +179,10 @@ func TestDirectiveForms(t *testing.T) {
 		{"fewer tasks than nodes", "#SBATCH -N3-4 -n2", "Tasks=2 Nodes=2-2"},
 		{"gres", "#SBATCH --gres=gpu:1,nvme:10", "Gres=gpu:1,nvme:10"},
 		{"gres with type", "#SBATCH --gres=gpu:a100:2", "Gres=gpu:a100:2"},
-		{"devices by task, no tasks", "#SBATCH --gpus-per-task=1", "REJECTED: Failed to validate job spec. --gpus-per-task or --tres-per-task used without either --gpus or -n/--ntasks is not allowed."},
+		{"devices by task, no tasks", "#SBATCH --gpus-per-task=1", "REJECTED: Failed to validate job spec. --gpus-per-task or --tres-per-task used without either --gpus or -n/--ntasks is not allowed.; Invalid generic resource (gres) specification"},
 		{"devices by task make tasks", "#SBATCH --gpus-per-task=2 --gpus=6", "Tasks=3"},
-		{"devices by task, odd", "#SBATCH --gpus-per-task=4 --gpus=6", "REJECTED: Failed to validate job spec, --gpus not multiple of --gpus-per-task"},
-		{"devices by task, other tasks", "#SBATCH --gpus-per-task=2 --gpus=6 -n2", "REJECTED: Failed to validate job spec. Based on --gpus and --gpus-per-task number of requested tasks differ from -n/--ntasks."},
+		{"devices by task, odd", "#SBATCH --gpus-per-task=4 --gpus=6", "REJECTED: Failed to validate job spec, --gpus not multiple of --gpus-per-task; Invalid generic resource (gres) specification"},
+		{"devices by task, other tasks", "#SBATCH --gpus-per-task=2 --gpus=6 -n2", "REJECTED: Failed to validate job spec. Based on --gpus and --gpus-per-task number of requested tasks differ from -n/--ntasks.; Invalid generic resource (gres) specification"},
 		{"bad gres", "#SBATCH --gres=gpu:a:b:c", "REJECTED: Invalid generic resource (gres) specification"},
 		{"signal", "#SBATCH --signal=USR1@90", "Signal=USR1@90"},
 		{"signal to the shell", "#SBATCH --signal=B:USR1@120", "Signal=B:USR1@120"},

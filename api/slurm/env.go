@@ -120,7 +120,11 @@ func (j *BatchJob) identity(e *environ) {
 	e.set("SLURM_PRIO_PROCESS", "0")
 	e.set("SLURM_OOM_KILL_STEP", "0")
 	e.set("SLURM_JOB_OVERSUBSCRIBE", yesNo(j.Request.Place.Sharing == job.Oversubscribe))
-	e.set("SLURM_JOB_EXCLUSIVE", yesNo(j.Whole))
+	exclusive := "NO"
+	if j.Whole {
+		exclusive = "NODE"
+	}
+	e.set("SLURM_JOB_EXCLUSIVE", exclusive)
 	e.set("SLURM_TOPOLOGY_ADDR", j.Node)
 	e.set("SLURM_TOPOLOGY_ADDR_PATTERN", "node")
 	if _, ok := e.at["TMPDIR"]; !ok {
@@ -230,7 +234,12 @@ func (j *BatchJob) request(e *environ) {
 	e.some("SLURM_GPUS", GPUText(g.PerJob))
 	e.some("SLURM_GPUS_PER_SOCKET", GPUText(g.PerSocket))
 	e.some("SLURM_GPUS_PER_TASK", GPUText(g.PerTask))
-	e.some("SLURM_GPU_BIND", g.Bind)
+	switch gpus := g.PerTask.Count("gpu"); {
+	case g.Bind != "":
+		e.set("SLURM_TRES_BIND", "gres/gpu:"+g.Bind)
+	case gpus > 0:
+		e.set("SLURM_TRES_BIND", "gres/gpu:per_task:"+strconv.FormatUint(gpus, 10))
+	}
 	e.some("SLURM_TRES_PER_TASK", tresPerTask(s.CPUsPerTask, g.PerTask))
 	if s.Overcommit {
 		e.set("SLURM_OVERCOMMIT", "1")

@@ -2,8 +2,10 @@ package slurm
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"muster/internal/hostlist"
 	"muster/job"
@@ -13,8 +15,8 @@ import (
 // in which Slurm does, and works out what follows from them.
 func (o *Options) Finish() error {
 	for _, step := range []func() error{
-		o.checkGPUs, o.checkMemory, o.checkSharing, o.checkCPUs, o.readNodeLists, o.checkArbitrary,
-		o.checkTimes, o.countNodes, o.checkThreads, o.checkDeviceTasks,
+		o.checkGPUs, o.checkMemory, o.checkSharing, o.checkSpecialized, o.checkCPUs, o.readNodeLists, o.checkArbitrary,
+		o.checkTimes, o.countNodes, o.useHint, o.checkThreads, o.checkDevices,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -33,7 +35,7 @@ func (o *Options) byHand(name string) bool {
 }
 
 func exclude(format string, args ...any) error {
-	return &OptionError{Text: fmt.Sprintf(format, args...), Code: 1}
+	return &OptionError{Text: fmt.Sprintf(format, args...), Fatal: true, Code: 1}
 }
 
 func (o *Options) checkGPUs() error {
@@ -74,6 +76,11 @@ func (o *Options) checkMemory() error {
 	case len(env) == 1:
 		o.Job.Memory = o.memory[env[0]]
 	}
+	if o.Job.Memory.Per == job.MemoryPerGPU {
+		if o.perGPU = o.Job.Memory.MB; o.perGPU == 0 {
+			o.Job.Memory = job.Memory{}
+		}
+	}
 	return nil
 }
 
@@ -84,10 +91,24 @@ func (o *Options) checkSharing() error {
 	return nil
 }
 
+// checkSpecialized: cores or threads are kept free, not both.
+func (o *Options) checkSpecialized() error {
+	if o.set["core-spec"] != Unset && o.set["thread-spec"] != Unset {
+		return exclude("-S/--core-spec and --thred-spec options are mutually exclusive") // Slurm's spelling
+	}
+	return nil
+}
+
 // checkCPUs: CPUs are counted by task or by GPU; the command line wins over the
 // environment.
 func (o *Options) checkCPUs() error {
 	task, gpu := o.set["cpus-per-task"], o.set["cpus-per-gpu"]
+	if task != Unset && o.taskCPUs {
+		return exclude("You can not have --tres-per-task=cpu= and --cpus-per-task please use one or the other")
+	}
+	if o.taskGPUs && o.set["gpus-per-task"] != Unset {
+		return exclude("You can not have --tres-per-task=gres/gpu= and --gpus-per-task please use one or the other")
+	}
 	if o.Job.Size.CPUsPerTask != 0 && task == Unset {
 		task = o.set["tres-per-task"]
 	}
@@ -106,10 +127,16 @@ func (o *Options) checkCPUs() error {
 // readNodeLists expands --nodelist, --nodefile and --exclude.
 func (o *Options) readNodeLists() error {
 	place := &o.Job.Place
-	if o.NodeFile != "" {
+	if o.set["nodefile"] != Unset {
+		if o.NodeFile == "" {
+			return refuse("nodefile")
+		}
 		names, err := o.nodesInFile(o.NodeFile)
+		if err == nil && len(names) == 0 {
+			err = errors.New("Hostlist is empty!") //lint:ignore ST1005 programs read the text
+		}
 		if err != nil {
-			return &OptionError{Before: "sbatch: error: " + err.Error(), Text: "Invalid --nodefile node file", Code: 255}
+			return &OptionError{Explain: err.Error(), Text: "Invalid --nodefile node file", Code: 255}
 		}
 		place.Nodes = names
 	} else if err := o.expandList(&place.Nodes); err != nil {
@@ -139,7 +166,7 @@ func (o *Options) expandList(list *[]string) error {
 	}
 	names, err := hostlist.Expand(expr)
 	if err != nil {
-		return &OptionError{Text: "Invalid node list specified: " + err.Error(), Code: 1}
+		return &OptionError{Text: "Invalid node list specified", Fatal: true, Hint: err.Error(), Code: 1}
 	}
 	*list = names
 	return nil
@@ -150,7 +177,7 @@ func (o *Options) expandList(list *[]string) error {
 func (o *Options) nodesInFile(name string) ([]string, error) {
 	data, err := o.in.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("node file %s: %w", name, err)
+		return nil, unreadableNodes(name, err)
 	}
 	var names []string
 	for line := range bytes.Lines(data) {
@@ -169,7 +196,20 @@ func (o *Options) nodesInFile(name string) ([]string, error) {
 	return names, nil
 }
 
+// unreadableNodes is the error of a file of nodes that can't be read.
+func unreadableNodes(name string, err error) error {
+	var why syscall.Errno
+	if errors.As(err, &why) {
+		text := why.Error() // the C library's begins with a capital letter
+		return fmt.Errorf("slurm_allocate_resources error opening file %s, %s%s", name, strings.ToUpper(text[:1]), text[1:])
+	}
+	return fmt.Errorf("node file %s: %w", name, err)
+}
+
 func (o *Options) checkArbitrary() error {
+	if o.Job.Place.Dist == "arbitrary" && len(o.Job.Place.Nodes) == 0 {
+		return &OptionError{Text: "With Arbitrary distribution you need to specify a nodelist or hostfile with the -w option", Code: 1}
+	}
 	if o.Job.Place.Dist == "arbitrary" && o.byHand("nodes") {
 		return &OptionError{Text: "--nodes is incompatible with --distribution=arbitrary", Code: 1}
 	}
@@ -199,6 +239,12 @@ func (o *Options) countNodes() error {
 		s.MinNodes = uint32(distinct)
 		nodes = true
 	}
+	if o.set["extra-node-info"] != Unset && !o.TaskCount { // -B asks for a task on each thread named
+		n := uint64(max(s.MinNodes, 1)) * uint64(s.SocketsPerNode) * uint64(max(s.CoresPerSocket, 1)) * uint64(max(s.ThreadsPerCore, 1))
+		if n > 0 {
+			o.setTaskCount(n)
+		}
+	}
 	if !nodes || !o.TaskCount {
 		return nil
 	}
@@ -212,39 +258,30 @@ func (o *Options) countNodes() error {
 	return nil
 }
 
+// useHint turns --hint into counts, unless one of the options that it stands for
+// was given (srun(1), --hint).
+func (o *Options) useHint() error {
+	place, s := &o.Job.Place, &o.Job.Size
+	for _, name := range []string{"ntasks-per-core", "cores-per-socket", "threads-per-core", "sockets-per-node", "extra-node-info"} {
+		if place.Hint != "" && o.set[name] != Unset {
+			place.Hint = ""
+		}
+	}
+	switch place.Hint {
+	case "compute_bound", "nomultithread":
+		s.ThreadsPerCore = 1
+	case "memory_bound":
+		s.CoresPerSocket, s.ThreadsPerCore = 1, 1
+	}
+	return nil
+}
+
 func (o *Options) checkThreads() error {
 	s := o.Job.Size
 	if s.ThreadsPerCore != 0 && s.TasksPerCore > s.ThreadsPerCore {
 		return &OptionError{Text: fmt.Sprintf("--ntasks-per-core (%d) can not be bigger than --threads-per-core (%d)", s.TasksPerCore, s.ThreadsPerCore), Code: 1}
 	}
 	return nil
-}
-
-// checkDeviceTasks makes devices counted by task agree with the number of tasks
-// and with devices counted by job; each of the two may follow from the other.
-func (o *Options) checkDeviceTasks() error {
-	s := &o.Job.Size
-	for _, it := range o.Job.Gres.PerTask {
-		total := o.Job.Gres.PerJob.Count(it.Name)
-		switch {
-		case total == 0 && (o.TaskCount || s.TasksPerNode != 0 || o.in.Program == Srun): // srun has a task a node without -n
-		case total == 0 && it.Name == "gpu":
-			return badSpec(". --gpus-per-task or --tres-per-task used without either --gpus or -n/--ntasks is not allowed.")
-		case total == 0:
-			return badSpec(". --tres-per-task used without -n/--ntasks is not allowed.")
-		case total%it.Count != 0:
-			return badSpec(", --%ss not multiple of --%ss-per-task", it.Name, it.Name)
-		case o.TaskCount && uint64(s.Tasks) != total/it.Count:
-			return badSpec(". Based on --%ss and --%ss-per-task number of requested tasks differ from -n/--ntasks.", it.Name, it.Name)
-		case !o.TaskCount:
-			s.Tasks, o.TaskCount = uint32(total/it.Count), true
-		}
-	}
-	return nil
-}
-
-func badSpec(format string, args ...any) error {
-	return exclude("Failed to validate job spec"+format, args...)
 }
 
 func countDistinct(names []string) int {

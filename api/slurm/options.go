@@ -1,8 +1,10 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 	"time"
 
@@ -53,10 +55,12 @@ type Options struct {
 	Run        Run      // srun's and salloc's own
 	Warnings   []string // for stderr
 
-	in      *Input
-	set     map[string]Source
-	memory  map[string]job.Memory // of the three memory options
-	gresGPU bool                  // --gres names gpu
+	in                 *Input
+	set                map[string]Source
+	memory             map[string]job.Memory // of the three memory options
+	gresGPU            bool                  // --gres names gpu
+	perGPU             uint64                // MB for each GPU, if memory is asked for so
+	taskCPUs, taskGPUs bool                  // --tres-per-task names cpu, gres/gpu
 }
 
 // Act is what only the command itself acts on.
@@ -78,13 +82,21 @@ type Act struct {
 
 // OptionError is a value that an option does not take.
 type OptionError struct {
-	Before string // a line printed as it is, before the message
-	Text   string // Slurm's text
-	Code   int    // exit code: 1 where Slurm's number parser ends the program, else 255
+	Before  string // a line printed as it is, before the message
+	Hint    string // what to do, printed after the message
+	Explain string // a message printed before the one of Text
+	Text    string // Slurm's text
+	Fatal   bool   // the parser ends the program: the line says fatal in place of error
+	Code    int    // exit code: 1 where Slurm's number parser ends the program, else 255
 }
 
 // Error is Slurm's text.
-func (e *OptionError) Error() string { return e.Text }
+func (e *OptionError) Error() string {
+	if e.Explain != "" {
+		return e.Explain + "; " + e.Text
+	}
+	return e.Text
+}
 
 // NewOptions returns the options of a component before any is set.
 func NewOptions(in *Input) *Options {
@@ -220,10 +232,12 @@ func refuse(option string) error {
 // number reads the value of an option that counts something, as Slurm does: a
 // wrong one ends the program with 1.
 func number(option, value string, min, max int64) (int64, error) {
-	n, ok := digits(value)
+	plain := strings.TrimPrefix(strings.TrimLeft(value, " \t"), "+") // as strtol(3) reads it
+	n, err := strconv.ParseInt(plain, 10, 64)
+	ok := plain != "" && (err == nil || errors.Is(err, strconv.ErrRange)) && allDigits(plain)
 	switch {
-	case !ok && len(value) > 9 && allDigits(value), ok && n > max:
-		return 0, &OptionError{Text: fmt.Sprintf("Numeric argument (%s) too large for --%s.", value, option), Code: 1}
+	case ok && n > max:
+		return 0, &OptionError{Text: fmt.Sprintf("Numeric argument (%d) too large for --%s.", n, option), Code: 1}
 	case !ok || n < min:
 		return 0, &OptionError{Text: fmt.Sprintf("Invalid numeric value \"%s\" for --%s.", value, option), Code: 1}
 	}

@@ -6,7 +6,7 @@ func deviceOptions() []Option {
 		no("bb", 0, RequiredArg, "there are no burst buffers here", "SBATCH_BURST_BUFFER").each(),
 		no("bbf", 0, RequiredArg, "there are no burst buffers here").each(),
 		no("cpu-freq", 0, RequiredArg, "processor frequencies are left to the node", "SBATCH_CPU_FREQ_REQ").each(),
-		req("gpu-bind", 0, "how tasks are bound to GPUs", text(func(o *Options) *string { return &o.Job.Gres.Bind }), "SBATCH_GPU_BIND").each().
+		req("gpu-bind", 0, "how tasks are bound to GPUs", setGPUBind, "SBATCH_GPU_BIND").each().
 			differs("kept and shown; tasks see all GPUs of their step"),
 		no("gpu-freq", 0, RequiredArg, "GPU frequencies are left to the node", "SBATCH_GPU_FREQ").each(),
 		req("gpus", 'G', "GPUs of the whole job: [type:]count", setGPUs, "SBATCH_GPUS").each(),

@@ -8,7 +8,7 @@ func lifeOptions() []Option {
 		req("array", 'a', "index list of a job array: 0-9, 1,3,5-7, 0-100:10, 0-15%4",
 			text(func(o *Options) *string { return &o.Array }), "SBATCH_ARRAY_INX").only(Sbatch),
 		req("begin", 'b', "not before this time: now+1hour, 16:00, 2030-01-20T12:34", setBegin),
-		req("comment", 0, "comment", text(func(o *Options) *string { return &o.Job.Comment }), "SBATCH_COMMENT"),
+		req("comment", 0, "comment", text(func(o *Options) *string { return &o.Job.Comment })),
 		req("deadline", 0, "cancel the job if it can't end before this time", setDeadline),
 		req("dependency", 'd', "start after others: afterok:ID, afterany:ID, singleton, …", text(func(o *Options) *string { return &o.Dependency })),
 		no("external", 0, NoArg, "there are no external jobs here").only(Sbatch).each(),

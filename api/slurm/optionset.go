@@ -73,7 +73,7 @@ func timeOptionError(option string, err error) error {
 
 func setChdir(o *Options, v string) error {
 	if !filepath.IsAbs(v) {
-		v = filepath.Join(o.in.Dir, v)
+		v = o.in.Dir + "/" + v // as typed: Slurm does not tidy it
 	}
 	o.Job.Batch.WorkDir = v
 	return nil
@@ -208,7 +208,7 @@ func setPropagate(o *Options, v string) error {
 		v = "ALL"
 	}
 	if _, err := PropagatedLimits(v); err != nil {
-		return &OptionError{Text: "--propagate=" + v + " is not valid.", Code: 1}
+		return &OptionError{Explain: err.Error(), Text: "--propagate=" + v + " is not valid.", Code: 1}
 	}
 	o.Act.Propagate = v
 	return nil

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"muster/gres"
@@ -18,8 +19,11 @@ func setNodes(o *Options, v string) error {
 	return nil
 }
 
+// maxTasks is the highest number of tasks that a job may ask for.
+const maxTasks = math.MaxInt32 - 1
+
 func setTasks(o *Options, v string) error {
-	n, err := number("ntasks", v, 1, math.MaxInt32-1)
+	n, err := number("ntasks", v, 1, maxTasks)
 	if err != nil {
 		return err
 	}
@@ -35,6 +39,10 @@ func setMem(option string) func(*Options, string) error {
 		mb, err := ParseMegabytes(v)
 		if err != nil {
 			return refuse(option)
+		}
+		if mb == 0 && per == job.MemoryPerCPU {
+			o.memory[option] = job.Memory{Per: job.MemoryPerNode} // as --mem=0: all of the node
+			return nil
 		}
 		o.memory[option] = job.Memory{Per: per, MB: mb}
 		return nil
@@ -58,7 +66,7 @@ func setCoreSpec(o *Options, v string) error {
 	if _, err := number("core-spec", v, 0, math.MaxUint16>>1); err != nil {
 		return err
 	}
-	o.Warnings = append(o.Warnings, "Ignoring -S"+notSpecialized)
+	o.warnOnce("error: Ignoring -S" + notSpecialized)
 	return nil
 }
 
@@ -66,14 +74,22 @@ func setThreadSpec(o *Options, v string) error {
 	if _, err := number("thread-spec", v, 1, math.MaxUint16>>1); err != nil {
 		return err
 	}
-	o.Warnings = append(o.Warnings, "Ignoring --thread-spec"+notSpecialized)
+	o.warnOnce("error: Ignoring --thread-spec" + notSpecialized)
 	return nil
+}
+
+// warnOnce adds a line for stderr unless it is there.
+func (o *Options) warnOnce(text string) {
+	if !slices.Contains(o.Warnings, text) {
+		o.Warnings = append(o.Warnings, text)
+	}
 }
 
 // setNodeInfo reads sockets[:cores[:threads]]; * is any.
 func setNodeInfo(o *Options, v string) error {
 	s := &o.Job.Size
 	parts := strings.Split(v, ":")
+	s.SocketsPerNode, s.CoresPerSocket, s.ThreadsPerCore = 0, 0, 0
 	if len(parts) > 3 {
 		return refuse("extra-node-info")
 	}
@@ -107,7 +123,7 @@ func setExclusive(o *Options, v string) error {
 }
 
 func setHint(o *Options, v string) error {
-	switch v {
+	switch v = strings.ToLower(v); v {
 	case "compute_bound", "memory_bound", "multithread", "nomultithread":
 		o.Job.Place.Hint = v
 		return nil
@@ -121,7 +137,7 @@ func setDistribution(o *Options, v string) error {
 	if n, ok := cutFold(low, "plane"); ok {
 		size, has := strings.CutPrefix(n, "=")
 		if k, ok := digits(size); !has || !ok || k < 1 {
-			return refuse("distribution")
+			return &OptionError{Explain: "Invalid plane size or size not specified", Text: "Invalid --distribution specification", Code: 255}
 		}
 		o.Job.Place.Dist = low
 		return nil
@@ -133,6 +149,7 @@ func setDistribution(o *Options, v string) error {
 	for i, level := range strings.Split(levels, ":") {
 		switch {
 		case level == "*", level == "block", level == "cyclic":
+		case len(levels) == len(low) && i == 0 && (level == "pack" || level == "nopack"): // alone
 		case i > 0 && level == "fcyclic":
 		case i == 0 && level == "arbitrary":
 		default:
@@ -181,7 +198,7 @@ func replace(field *gres.Spec, spec gres.Spec, name string) {
 }
 
 func setGres(o *Options, v string) error {
-	spec, err := gres.ParseSpec(strings.ReplaceAll(v, "=", ":"))
+	spec, err := gres.ParseSpec(strings.ReplaceAll(strings.TrimSuffix(v, ","), "=", ":"))
 	if err != nil {
 		return errGres()
 	}
@@ -194,7 +211,7 @@ func setGres(o *Options, v string) error {
 }
 
 func replaceGPUs(field *gres.Spec, v string) error {
-	spec, err := gres.ParseCounts("gpu", strings.ReplaceAll(v, "gpu:", ""))
+	spec, err := gres.ParseCounts("gpu", v)
 	if err != nil {
 		return errGres()
 	}
@@ -211,6 +228,9 @@ func setGPUsPerTask(o *Options, v string) error   { return replaceGPUs(&o.Job.Gr
 func setTRESPerTask(o *Options, v string) error {
 	var devices []string
 	for part := range strings.SplitSeq(v, ",") {
+		if part == "" {
+			continue
+		}
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
 			name, value, ok = strings.Cut(part, ":")
@@ -221,11 +241,12 @@ func setTRESPerTask(o *Options, v string) error {
 			if err != nil {
 				return err
 			}
-			o.Job.Size.CPUsPerTask = uint16(n)
+			o.Job.Size.CPUsPerTask, o.taskCPUs = uint16(n), true
 		case strings.HasPrefix(strings.ToLower(part), "gres/"):
 			devices = append(devices, part)
+			o.taskGPUs = o.taskGPUs || gresName(part) == "gpu"
 		default:
-			return &OptionError{Text: "Invalid TRES for --tres-per-task: " + name, Code: 1}
+			return &OptionError{Text: "Invalid TRES for --tres-per-task: " + name, Fatal: true, Code: 1}
 		}
 	}
 	spec, err := gres.ParseSpec(strings.ReplaceAll(strings.Join(devices, ","), "=", ":"))
@@ -236,11 +257,21 @@ func setTRESPerTask(o *Options, v string) error {
 	return nil
 }
 
+// gresName is the name in gres/name[:type]=N.
+func gresName(part string) string {
+	name := part[len("gres/"):]
+	if i := strings.IndexAny(name, ":="); i >= 0 {
+		name = name[:i]
+	}
+	return name
+}
+
 // setGresFlags checks the words of --gres-flags.
 func setGresFlags(o *Options, v string) error {
 	var seen [2]bool
 	for word := range strings.SplitSeq(v, ",") {
 		switch strings.ToLower(word) {
+		case "":
 		case "disable-binding":
 			seen[0] = true
 		case "enforce-binding":
@@ -255,4 +286,26 @@ func setGresFlags(o *Options, v string) error {
 	}
 	o.Job.Gres.Flags = v
 	return nil
+}
+
+// setGPUBind checks and keeps --gpu-bind (sbatch(1)).
+func setGPUBind(o *Options, v string) error {
+	kind := strings.ToLower(v)
+	for _, flag := range []string{"verbose,", "v,", "quiet,", "q,"} {
+		kind = strings.TrimPrefix(kind, flag)
+	}
+	word, _, hasValue := strings.Cut(kind, ":")
+	switch word {
+	case "closest", "none":
+		if !hasValue {
+			o.Job.Gres.Bind = v
+			return nil
+		}
+	case "map_gpu", "mask_gpu", "per_task", "single":
+		if hasValue {
+			o.Job.Gres.Bind = v
+			return nil
+		}
+	}
+	return &OptionError{Text: "Invalid --gpu-bind argument: " + v, Code: 255}
 }

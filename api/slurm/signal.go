@@ -54,6 +54,9 @@ func ParseSignal(text string) (job.Signal, error) {
 		for _, f := range strings.ToUpper(flags) {
 			switch f {
 			case 'B':
+				if s.Shell {
+					return job.Signal{}, bad
+				}
 				s.Shell = true
 			case 'R':
 				s.Resv = true

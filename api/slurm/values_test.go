@@ -90,6 +90,7 @@ func TestParseArray(t *testing.T) {
 		"0-15:4": "0,4,8,12 limit 0 of 4 0-12/4", "1,3,5-7": "1,3,5-7 limit 0 of 5 1-7/1", "0-15%4": "0-15 limit 4 of 16 0-15/1",
 		"7": "7 limit 0 of 1 7-7/1", "5,5": "5 limit 0 of 1 5-5/1", "3,1,2": "1-3 limit 0 of 3 1-3/1", "%2": "0 limit 2 of 1 0-0/1",
 		"1-7:3": "1,4,7 limit 0 of 3 1-7/3", "0-1000": "0-1000 limit 0 of 1001 0-1000/1", "[1-2]": "1-2 limit 0 of 2 1-2/1",
+		"1%0": "1 limit 0 of 1 1-1/1", "1%x": "1 limit 0 of 1 1-1/1", "1-3%2%1": "1-3 limit 2 of 3 1-3/1",
 	} {
 		a, err := ParseArray(text, 1001)
 		if err != nil {
@@ -101,7 +102,7 @@ func TestParseArray(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
-	for _, text := range []string{"", "3-1", "1-3:0", "1-2-3", "a-b", "1,,2x", "1-1001", "5-1", "a", "0-99999999", "0-4000000", "1%0", "1%x", "3:2", "-1", "1-", strings.Repeat("0-1000,", 20000)} {
+	for _, text := range []string{"", "3-1", "1-3:0", "1-2-3", "a-b", "1,,2x", "1-1001", "5-1", "a", "0-99999999", "0-4000000", "3:2", "-1", "1-", strings.Repeat("0-1000,", 20000)} {
 		if _, err := ParseArray(text, 1001); !errors.Is(err, ErrArray) {
 			t.Errorf("%q: got %v, want %v", text, err, ErrArray)
 		}
@@ -199,13 +200,15 @@ func TestExport(t *testing.T) {
 }
 
 func TestPropagatedLimits(t *testing.T) {
-	for text, want := range map[string]int{"": 10, "ALL": 10, "none": 0, "NOFILE,STACK": 2, "rlimit_core": 1} {
+	for text, want := range map[string]int{"": 10, "ALL": 10, "NONE": 0, "NOFILE,STACK": 2, "RLIMIT_CORE": 1} {
 		if got, err := PropagatedLimits(text); err != nil || len(got) != want {
 			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}
-	if _, err := PropagatedLimits("NOFILE,BOGUS"); err == nil {
-		t.Error("an unknown limit was accepted")
+	for _, text := range []string{"NOFILE,BOGUS", "none", "core"} {
+		if _, err := PropagatedLimits(text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
 	}
 }
 

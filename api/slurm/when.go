@@ -140,8 +140,8 @@ func (r *timeReader) fromNow() bool {
 			return false
 		}
 		n, end, ok := span(r.text, p+1)
-		r.pos = end
 		if !ok {
+			r.pos = p
 			return false
 		}
 		delta, p = sign*n, end
@@ -225,8 +225,17 @@ func (r *timeReader) skip(set string) bool {
 	return false
 }
 
-// clock reads HH:MM[:SS] [AM|PM].
+// clock reads HH:MM[:SS] [AM|PM]; a wrong one leaves the place where it is.
 func (r *timeReader) clock() bool {
+	start := r.pos
+	if r.clockTime() {
+		return true
+	}
+	r.pos = start
+	return false
+}
+
+func (r *timeReader) clockTime() bool {
 	h, ok := r.take(1, 2)
 	if !ok || h > 23 || !r.skip(":") {
 		return false
@@ -262,24 +271,47 @@ func (r *timeReader) clock() bool {
 
 // isoDate reads YYYY-MM-DD.
 func (r *timeReader) isoDate() bool {
+	start := r.pos
 	y, ok := r.take(4, 4)
 	if !ok || !r.skip("-") {
+		r.pos = start
 		return false
 	}
-	m, ok := r.take(1, 2)
+	month := r.pos
+	m, ok := r.take(2, 2)
 	if !ok || !r.skip("-") {
+		r.pos = start
 		return false
 	}
-	d, ok := r.take(1, 2)
-	if !ok || !realDate(m, d) {
+	day := r.pos
+	d, ok := r.take(2, 2)
+	switch {
+	case !ok:
+		r.pos = start
+		return false
+	case m < 1 || m > 12:
+		r.pos = month
+		return false
+	case !realDate(m, d):
+		r.pos = day
 		return false
 	}
 	r.year, r.month, r.day = y, m, d
 	return true
 }
 
-// shortDate reads MMDD[YY], MM/DD[/YY] and MM.DD[.YY].
+// shortDate reads MMDD[YY], MM/DD[/YY] and MM.DD[.YY]; a wrong one leaves the
+// place where it is.
 func (r *timeReader) shortDate() bool {
+	start := r.pos
+	if r.monthDay() {
+		return true
+	}
+	r.pos = start
+	return false
+}
+
+func (r *timeReader) monthDay() bool {
 	m, ok := r.take(1, 2)
 	if !ok {
 		return false

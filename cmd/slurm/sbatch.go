@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -74,7 +75,7 @@ func (s *submission) readCommandLine() error {
 		}
 		s.cli = append(s.cli, given)
 		if len(left) == 0 || left[0] != ":" {
-			s.args = left
+			s.args = slices.Clone(left) // the command line itself is recorded as it was typed
 			break
 		}
 		rest = left[1:]
@@ -124,9 +125,32 @@ func (s *submission) readScript() error {
 		if err != nil {
 			return err
 		}
-		s.script, s.args[0] = data, path
+		s.script = data
+		s.args[0] = s.recordedName(s.args[0], path)
 	}
 	return slurm.CheckScript(s.script)
+}
+
+// recordedName is the name of the script that the job's record shows: with its
+// directory, which is that of --chdir if the command line has one, as typed if
+// it is not there.
+func (s *submission) recordedName(name, path string) string {
+	if filepath.IsAbs(name) || !strings.Contains(name, "/") && !readable(filepath.Join(s.in.dir, name)) {
+		return path
+	}
+	dir := s.in.dir
+	for _, g := range s.cli[0] {
+		if g.Flag.Name == "chdir" {
+			dir = g.Value
+			if !filepath.IsAbs(dir) {
+				dir = s.in.dir + "/" + dir
+			}
+		}
+	}
+	if full := dir + "/" + name; readable(full) {
+		return full
+	}
+	return name
 }
 
 // findScript looks for a script named without a slash in the working directory,
@@ -180,22 +204,28 @@ func (s *submission) readComponents() error {
 	s.warnings = append(s.warnings, directives.Warnings...)
 	for i := range max(len(directives.Components), len(s.cli)) {
 		o := slurm.NewOptions(s.input)
-		if err := s.applyAll(o, directives.Components, i, slurm.FromDirective); err != nil {
-			return err
-		}
-		if err := o.ApplyEnvironment(s.in.getenv); err != nil {
-			return err
-		}
-		if err := s.applyAll(o, s.cli, i, slurm.FromCommandLine); err != nil {
-			return err
-		}
-		if err := o.Finish(); err != nil {
-			return err
-		}
+		err := s.component(o, directives.Components, i)
 		s.warnings = append(s.warnings, o.Warnings...)
+		if err != nil {
+			return err
+		}
 		s.jobs = append(s.jobs, o)
 	}
 	return nil
+}
+
+// component sets and checks the options of component n.
+func (s *submission) component(o *slurm.Options, directives [][]slurm.Given, n int) error {
+	if err := s.applyAll(o, directives, n, slurm.FromDirective); err != nil {
+		return err
+	}
+	if err := o.ApplyEnvironment(s.in.getenv); err != nil {
+		return err
+	}
+	if err := s.applyAll(o, s.cli, n, slurm.FromCommandLine); err != nil {
+		return err
+	}
+	return o.Finish()
 }
 
 // applyAll sets the options of component n after what it takes over.
@@ -214,8 +244,20 @@ func (s *submission) applyAll(o *slurm.Options, components [][]slurm.Given, n in
 	return nil
 }
 
+// warn prints what was noticed on the way, with quiet only what Slurm calls an
+// error.
+func (s *submission) warn(quiet bool) {
+	for _, w := range s.warnings {
+		if !quiet || strings.HasPrefix(w, "error: ") {
+			fmt.Fprintf(s.in.stderr, "%s: %s\n", s.in.name, w)
+		}
+	}
+	s.warnings = nil
+}
+
 // fail prints an error as Slurm does and returns its exit code.
 func (s *submission) fail(err error) int {
+	s.warn(s.first != nil && s.first.Act.Quiet)
 	var usage *slurm.UsageError
 	var script *slurm.ScriptError
 	var option *slurm.OptionError
@@ -232,7 +274,17 @@ func (s *submission) fail(err error) int {
 		if option.Before != "" {
 			fmt.Fprintln(s.in.stderr, option.Before)
 		}
-		s.in.errorf("%s", option.Text)
+		if option.Explain != "" {
+			s.in.errorf("%s", option.Explain)
+		}
+		if option.Fatal {
+			fmt.Fprintf(s.in.stderr, "%s: fatal: %s\n", s.in.name, option.Text)
+		} else {
+			s.in.errorf("%s", option.Text)
+		}
+		if option.Hint != "" {
+			fmt.Fprintf(s.in.stderr, "%s: %s\n", s.in.name, option.Hint)
+		}
 		return option.Code
 	}
 	s.in.errorf("%v", err)
@@ -243,11 +295,7 @@ func (s *submission) fail(err error) int {
 func (s *submission) submit(request *api.SubmitRequest) int {
 	in, act := s.in, s.jobs[0].Act
 	quiet := s.first.Act.Quiet || act.Quiet
-	if !quiet {
-		for _, w := range s.warnings {
-			fmt.Fprintf(in.stderr, "%s: %s\n", in.name, w)
-		}
-	}
+	s.warn(quiet)
 	client, err := in.connect()
 	if err != nil {
 		in.errorf("Batch job submission failed: %v", err)
@@ -264,6 +312,9 @@ func (s *submission) submit(request *api.SubmitRequest) int {
 		}
 	}
 	if request.TestOnly {
+		if quiet {
+			return 0
+		}
 		t := reply.Test
 		fmt.Fprintf(in.stderr, "%s: Job %d to start at %s a using %d processors on nodes %s in partition %s\n", in.name, t.Job,
 			t.Start.Std().In(s.input.Now.Location()).Format("2006-01-02T15:04:05"), t.CPUs, t.Nodes, t.Partition)

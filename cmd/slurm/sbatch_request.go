@@ -76,7 +76,7 @@ func (s *submission) environment(o *slurm.Options) (env []byte, userEnv bool, er
 	if err != nil {
 		return nil, false, err
 	}
-	if o.Act.ExportFile == "" {
+	if o.WasSet("export-file") == slurm.Unset {
 		env = export.Environment(s.in.environ)
 	} else if env, err = readExportFile(o.Act.ExportFile); err != nil {
 		return nil, false, err
@@ -95,7 +95,7 @@ func (s *submission) environment(o *slurm.Options) (env []byte, userEnv bool, er
 func readExportFile(name string) ([]byte, error) {
 	f, err := openExportFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("--export-file=%s: %w", name, err)
+		return nil, &slurm.OptionError{Text: "Could not open user environment file " + name, Hint: err.Error(), Code: 1}
 	}
 	defer f.Close()
 	data, err := readBounded(f, "Export file "+name)

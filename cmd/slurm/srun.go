@@ -87,11 +87,8 @@ func newStepCommand(in *invocation, p slurm.Program) (*stepCommand, int) {
 	if err := c.o.Finish(); err != nil {
 		return nil, s.fail(err)
 	}
-	if !c.o.Act.Quiet {
-		for _, w := range c.o.Warnings {
-			fmt.Fprintf(in.stderr, "%s: %s\n", in.name, w)
-		}
-	}
+	s.warnings = c.o.Warnings
+	s.warn(c.o.Act.Quiet)
 	return c, 0
 }
 

@@ -2,6 +2,7 @@ package admit
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ const (
 func (s *submission) checkText(q *job.Request) error {
 	b := &q.Batch
 	for _, t := range []struct{ what, text string }{
-		{"job name", q.Name}, {"account", q.Account}, {"QOS", q.QOS}, {"workload key", q.WCKey}, {"reservation", q.Reservation},
+		{"job name", q.Name}, {"QOS", q.QOS}, {"workload key", q.WCKey}, {"reservation", q.Reservation},
 		{"mail user", q.Mail.User}, {"host name", b.SubmitHost},
 	} {
 		if len(t.text) > maxName || strings.ContainsAny(t.text, "\x00\n") {
@@ -43,6 +44,14 @@ func (s *submission) checkText(q *job.Request) error {
 	}
 	if !slurm.ValidMailUser(q.Mail.User) {
 		return invalid("The mail user must not begin with - nor have blanks or control characters in it")
+	}
+	if strings.HasPrefix(q.WCKey, "*") {
+		return invalid(slurm.TextWCKey)
+	}
+	for _, text := range []string{q.Account, q.Comment, q.Extra} {
+		if len(text) > maxName {
+			return invalid(slurm.TextTooLong)
+		}
 	}
 	if !path.IsAbs(b.WorkDir) {
 		return invalid(fmt.Sprintf("The working directory %q is no absolute path", b.WorkDir))
@@ -69,8 +78,6 @@ func (s *submission) checkNumbers(q *job.Request) error {
 		return invalid(slurm.TextNice)
 	case q.Memory.MB > 1<<40, q.Place.TmpDiskMB > 1<<40:
 		return invalid(slurm.TextNodeConfig)
-	case q.Timing.MinLimit != 0 && q.Timing.Limit != 0 && q.Timing.MinLimit > q.Timing.Limit:
-		return invalid(slurm.TextTimeLimit)
 	case q.Timing.Deadline != 0 && !endsInTime(&q.Timing, s.now):
 		return invalid(slurm.TextTimeLimit)
 	case q.Timing.Begin < 0 || q.Timing.Deadline < 0:
@@ -80,6 +87,24 @@ func (s *submission) checkNumbers(q *job.Request) error {
 		if n == 0 || i > 0 && n <= z.NodeCounts[i-1] {
 			return invalid(slurm.TextNodeCount)
 		}
+	}
+	return nil
+}
+
+// checkTimeMin: the least time that will do is no more than the limit, which may
+// be the partition's default.
+func (s *submission) checkTimeMin(q *job.Request) error {
+	if q.Timing.MinLimit == 0 {
+		return nil
+	}
+	limit := q.Timing.Limit
+	if limit == 0 {
+		if p := s.root.Partition(q.Partitions[0]); p != nil {
+			limit = p.Limit(q)
+		}
+	}
+	if limit != 0 && q.Timing.MinLimit > limit {
+		return invalid(slurm.TextTimeMin)
 	}
 	return nil
 }
@@ -138,20 +163,27 @@ func hinted(text string, why error) error {
 	return &api.Error{Kind: api.ErrInvalid, Text: text, Hint: strings.TrimPrefix(why.Error(), text+": ")}
 }
 
+// featureLists yields --constraint and --prefer with Slurm's refusals of them.
+func featureLists(q *job.Request) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		_ = yield(q.Place.Constraint, slurm.TextFeature) && yield(q.Place.Prefer, slurm.TextPrefer)
+	}
+}
+
 // checkFeatures: a constraint must be readable and speak of features that nodes
 // have.
 func (s *submission) checkFeatures(q *job.Request) error {
-	for _, text := range []string{q.Place.Constraint, q.Place.Prefer} {
+	for text, refusal := range featureLists(q) {
 		if text == "" {
 			continue
 		}
 		f, err := partition.ParseFeatures(text)
 		if err != nil {
-			return hinted(slurm.TextFeature, err)
+			return hinted(refusal, err)
 		}
 		for _, name := range f.Names() {
 			if !s.hasFeature(name) {
-				return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextFeature, Hint: fmt.Sprintf("no node has the feature %q", name)}
+				return &api.Error{Kind: api.ErrInvalid, Text: refusal, Hint: fmt.Sprintf("no node has the feature %q", name)}
 			}
 		}
 	}

@@ -97,6 +97,9 @@ func (s *submission) couldRun(q *job.Request, p *partition.Partition) error {
 		return nil
 	}
 	hosts, missing := s.candidates(q, p)
+	if missing != "" && s.shaped(q, p) {
+		return s.tooMuch(need, nil, true)
+	}
 	if missing != "" {
 		return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeConfig, Hint: fmt.Sprintf("node %s is not in partition %s", missing, p.Name)}
 	}
@@ -111,11 +114,11 @@ func (s *submission) couldRun(q *job.Request, p *partition.Partition) error {
 			return nil
 		}
 	}
-	return s.tooMuch(need, hosts)
+	return s.tooMuch(need, hosts, len(hosts) == 0 && s.shaped(q, p))
 }
 
 // tooMuch says what of a request no node has.
-func (s *submission) tooMuch(need *partition.Need, hosts []partition.Candidate) error {
+func (s *submission) tooMuch(need *partition.Need, hosts []partition.Candidate, shapeless bool) error {
 	var cpus int
 	var memory int64
 	for _, h := range hosts {
@@ -124,13 +127,41 @@ func (s *submission) tooMuch(need *partition.Need, hosts []partition.Candidate) 
 	}
 	text := slurm.TextNodeConfig
 	switch {
+	case len(hosts) == 0 && shapeless:
+		text = "Socket, core and/or thread specification can not be satisfied\n" + text
 	case len(hosts) == 0:
-	case need.Memory.Per == job.MemoryPerNode && int64(need.Memory.MB) > memory:
+	case int64(leastMemory(need)) > memory:
 		text = "Memory specification can not be satisfied\n" + text
-	case max(need.CPUsPerTask, need.MinCPUs) > cpus:
+	case max(need.CPUsPerTask*max(need.PerNode, 1), need.MinCPUs) > cpus:
 		text = "CPU count per node can not be satisfied\n" + text
 	}
 	return invalid(text)
+}
+
+// leastMemory is the least that a node must have for the job, in MB.
+func leastMemory(need *partition.Need) uint64 {
+	switch need.Memory.Per {
+	case job.MemoryPerNode:
+		return need.Memory.MB
+	case job.MemoryPerCPU:
+		return need.Memory.MB * uint64(max(need.CPUsPerTask, 1))
+	}
+	return 0
+}
+
+// shaped tells whether the job asks for a shape that no node of a partition has.
+func (s *submission) shaped(q *job.Request, p *partition.Partition) bool {
+	bare := *q
+	bare.Size.SocketsPerNode, bare.Size.CoresPerSocket, bare.Size.ThreadsPerCore = 0, 0, 0
+	for _, id := range p.Nodes {
+		if n := s.root.Node(id); n != nil {
+			h := partition.NewHost(n)
+			if partition.Suits(&bare, h) && !partition.Suits(q, h) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // candidates are the nodes of a partition that the request does not rule out, as

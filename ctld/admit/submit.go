@@ -136,6 +136,9 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 	if err := s.checkPartitions(q, out.Account, out.QOS); err != nil {
 		return err
 	}
+	if err := s.checkTimeMin(q); err != nil {
+		return err
+	}
 	if err := s.setArray(j, out); err != nil {
 		return err
 	}
@@ -178,7 +181,7 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 	}
 	if j.HasPriority {
 		switch {
-		case j.Priority == 0:
+		case s.byRoot() && j.Priority == 0:
 			out.Held = job.HeldByUser
 		case s.byRoot():
 			out.Priority = j.Priority
@@ -193,6 +196,7 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 			}
 		}
 	}
+	s.sortPartitions(q)
 	if s.r.Caller.Host != "" {
 		q.Batch.SubmitHost = s.r.Caller.Host
 	}
@@ -202,6 +206,25 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 	q.Batch.Limits = s.allowedLimits(q.Batch.Limits)
 	q.Size.MinCPUs = MinCPUs(&q.Size)
 	q.Timing.DelayEnd = false
+}
+
+// sortPartitions puts the partitions of a higher tier first, as the job tries
+// them, and drops repeated ones.
+func (s *submission) sortPartitions(q *job.Request) {
+	var once []string
+	for _, name := range q.Partitions {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	tier := func(name string) int {
+		if p := s.root.Partition(name); p != nil {
+			return int(p.PriorityTier)
+		}
+		return 0
+	}
+	slices.SortStableFunc(once, func(a, b string) int { return tier(b) - tier(a) })
+	q.Partitions = once
 }
 
 // byRoot tells whether root asks.
@@ -231,7 +254,6 @@ func MinCPUs(s *job.Size) uint32 {
 	if s.Overcommit {
 		cpus = nodes
 	}
-	cpus = max(cpus, nodes*uint64(max(1, s.MinCPUsPerNode)))
 	return uint32(min(cpus, 1<<31))
 }
 

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ type view struct {
 	root    *state.Root
 	cluster *partition.Cluster
 	fields  api.JobFields
+	now     job.Time
 	shape   map[string]partitionShape // by name, filled in when first asked for
 }
 
@@ -29,7 +31,7 @@ type partitionShape struct {
 }
 
 func newView(core service.Core, root *state.Root, fields api.JobFields) *view {
-	return &view{core: core, root: root, cluster: root.Cluster(), fields: fields, shape: map[string]partitionShape{}}
+	return &view{core: core, root: root, cluster: root.Cluster(), fields: fields, now: core.Now(), shape: map[string]partitionShape{}}
 }
 
 // has tells whether a part of the record was asked for.
@@ -46,6 +48,7 @@ func (v *view) fill(r *api.JobRecord, j *job.Job) {
 	v.place(r, j)
 	v.array(r, j)
 	v.reason(r, j)
+	v.begin(r, j)
 	p := v.root.Partition(first(r.Partition))
 	r.Memory = v.memory(q, p)
 	r.Times.Limit = v.limit(j, p)
@@ -178,6 +181,14 @@ func (v *view) reason(r *api.JobRecord, j *job.Job) {
 	}
 }
 
+// begin fills in when a waiting job may run at the earliest, whatever else holds
+// it back.
+func (v *view) begin(r *api.JobRecord, j *job.Job) {
+	if t := j.Request.Timing.Begin; j.State == job.Pending && t > v.now {
+		r.Times.Eligible, r.Times.Planned = t, max(r.Times.Planned, t)
+	}
+}
+
 // nodeNames writes nodes as a host list.
 func (v *view) nodeNames(ids []job.NodeID) string {
 	names := make([]string, 0, len(ids))
@@ -195,6 +206,20 @@ func first(list string) string {
 	return name
 }
 
+// longest is the longest of the default limits of the partitions of a job that
+// may start in several.
+func (v *view) longest(q *job.Request) (limit job.Minutes) {
+	for _, name := range q.Partitions {
+		p := v.root.Partition(name)
+		if p == nil {
+			continue
+		}
+		l := cmp.Or(p.DefaultTime, p.MaxTime, job.Unlimited)
+		limit = max(limit, l)
+	}
+	return cmp.Or(limit, job.Unlimited)
+}
+
 // limit is the time limit with the defaults of the partition.
 func (v *view) limit(j *job.Job, p *partition.Partition) job.Minutes {
 	switch {
@@ -202,6 +227,8 @@ func (v *view) limit(j *job.Job, p *partition.Partition) job.Minutes {
 		return j.Times.Limit
 	case j.Request.Timing.Limit != 0:
 		return j.Request.Timing.Limit
+	case j.State == job.Pending && len(j.Request.Partitions) > 1:
+		return v.longest(j.Request)
 	case p != nil && p.DefaultTime != 0:
 		return p.DefaultTime
 	case p != nil && p.MaxTime != 0:

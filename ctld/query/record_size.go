@@ -90,13 +90,30 @@ func (v *view) count(j *job.Job, p *partition.Partition) api.JobCount {
 		c.CPUs = max(s.MinCPUs, nodes)
 	}
 	c.Nodes = max(nodes, (c.CPUs+v.largest(p).cpus-1)/v.largest(p).cpus)
-	if c.MaxNodes = s.MaxNodes; c.MaxNodes == 0 {
-		c.MaxNodes = max(c.Tasks, c.Nodes)
-	}
+	countWaiting(&c, j, p)
 	if per := j.Request.Gres.CPUsPerGPU; per > 0 {
 		c.CPUs = max(c.CPUs, uint32(per)*askedGPUs(j.Request, &c))
 	}
 	return c
+}
+
+// countWaiting works out the range of nodes that a waiting job shows. Slurm shows
+// no upper bound where none was asked for and none follows from a number of
+// tasks, and in place of the lower one what the job would get if the partition
+// were empty, which for -N 1-2 is two. A held job was not looked at yet.
+func countWaiting(c *api.JobCount, j *job.Job, p *partition.Partition) {
+	s := &j.Request.Size
+	switch {
+	case s.MaxNodes != 0:
+		c.MaxNodes = s.MaxNodes
+	case s.Tasks != 0 || s.TasksPerNode != 0:
+		c.MaxNodes = max(c.Tasks, c.Nodes)
+	case j.Held.Is():
+		c.MaxNodes = c.Nodes
+	}
+	if s.MaxNodes > c.Nodes && !j.Held.Is() && !j.Request.Place.MinimalN && p != nil {
+		c.Nodes = max(c.Nodes, min(s.MaxNodes, uint32(len(p.Nodes))))
+	}
 }
 
 // askedGPUs is how many GPUs a job asks for in all.
@@ -121,6 +138,9 @@ func askedGres(q *job.Request, c *api.JobCount) (all []gres.Item) {
 // asked is what a job asks for, as trackable resources.
 func (v *view) asked(j *job.Job, c *api.JobCount, m api.JobMemory, p *partition.Partition) api.Resources {
 	q := j.Request
+	least := *c
+	least.Nodes = max(q.Size.MinNodes, 1) // what was asked for, not what the tasks will take
+	c = &least
 	r := api.Resources{CPUs: c.CPUs, Nodes: c.Nodes, Billing: uint64(c.CPUs)}
 	r.Gres = askedGres(q, c)
 	switch m.Per {

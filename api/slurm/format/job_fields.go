@@ -184,7 +184,10 @@ func bind(q *job.Request) string {
 			}
 		}
 	}
-	return q.Gres.Bind
+	if q.Gres.Bind == "" {
+		return ""
+	}
+	return "gres/gpu:" + q.Gres.Bind
 }
 
 // Licenses writes counts of licences: foo:2,bar:1.

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -154,15 +155,32 @@ func jobNodes(w *record, r *api.JobRecord, q *job.Request) {
 	}
 }
 
+// askedNodes is how many nodes a job that waits asks for: a number, a range, or
+// sizes.
+func askedNodes(r *api.JobRecord, q *job.Request) string {
+	least, most := r.Count.Nodes, r.Count.MaxNodes
+	switch {
+	case len(q.Size.NodeCounts) > 0:
+		sizes := new(bitset.Set)
+		for _, n := range q.Size.NodeCounts {
+			sizes.Add(int(n))
+		}
+		return slurm.FormatIndices(sizes)
+	case most == 0:
+		return decimal(least)
+	}
+	return decimal(min(least, most)) + "-" + decimal(most)
+}
+
 // jobSizes writes counts and resources.
 func jobSizes(w *record, x *Context, r *api.JobRecord, q *job.Request, details bool) {
 	nodes := decimal(r.Count.Nodes)
 	if r.State == job.Pending {
-		nodes += "-" + decimal(max(r.Count.MaxNodes, r.Count.Nodes))
+		nodes = askedNodes(r, q)
 	}
 	s := &q.Size
 	w.next("NumNodes", nodes).and("NumCPUs", decimal(r.Count.CPUs)).and("NumTasks", decimal(r.Count.Tasks)).and("CPUs/Task", decimal(max(s.CPUsPerTask, 1))).
-		and("ReqB:S:C:T", "0:"+decimal(s.SocketsPerNode)+":"+star(s.CoresPerSocket)+":"+star(s.ThreadsPerCore))
+		and("ReqB:S:C:T", "0:0:"+star(s.CoresPerSocket)+":"+star(s.ThreadsPerCore))
 	w.next("ReqTRES", orNull(string(slurm.AppendTRES(nil, &r.Asked, x.Unit))))
 	w.next("AllocTRES", orNull(string(slurm.AppendTRES(nil, &r.Used, x.Unit))))
 	w.next("Socks/Node", star(s.SocketsPerNode)).and("NtasksPerN:B:S:C", decimal(s.TasksPerNode)+":0:"+star(s.TasksPerSocket)+":"+star(s.TasksPerCore)).and("CoreSpec", coreSpec(s))
@@ -274,6 +292,10 @@ func jobScript(w *record, r *api.JobRecord, q *job.Request) {
 		w.next("StdIn", StdinPath(r, true))
 		w.next("StdOut", StdoutPath(r, true))
 	}
+	if n := q.Place.Switches; n != 0 {
+		w.next("Switches", decimal(n)+"@"+string(slurm.AppendSpan(nil, int64(cmp.Or(q.Place.SwitchWait, maxSwitchWait)))))
+	}
+	jobFlags(w, q)
 	if q.Gres.CPUsPerGPU != 0 {
 		w.next("CpusPerTres", "gres/gpu:"+decimal(q.Gres.CPUsPerGPU))
 	}
@@ -291,5 +313,44 @@ func jobScript(w *record, r *api.JobRecord, q *job.Request) {
 	}
 	if q.Mail.Types != 0 {
 		w.next("MailUser", appendText(q.Mail.User, r.Owner.User)).and("MailType", slurm.FormatMailTypes(q.Mail.Types))
+	}
+	if q.Size.TasksPerGPU != 0 {
+		w.next("NtasksPerTRES", decimal(q.Size.TasksPerGPU))
+	}
+}
+
+// maxSwitchWait is Slurm's default for how long a job waits for its switches
+// (slurm.conf(5), max_switch_wait), in seconds.
+const maxSwitchWait = 300
+
+// jobFlags writes the choices that are named only if they were made, on one line.
+func jobFlags(w *record, q *job.Request) {
+	var words []string
+	for _, f := range strings.Split(strings.ToLower(q.Gres.Flags), ",") {
+		switch f {
+		case "disable-binding":
+			words = append(words, "GresEnforceBind=No")
+		case "enforce-binding":
+			words = append(words, "GresEnforceBind=Yes")
+		case "multiple-tasks-per-sharing":
+			words = append(words, "GresOneTaskPerSharing=No")
+		}
+	}
+	switch q.KillOnDep {
+	case job.Yes:
+		words = append(words, "KillOnInvalidDependent=Yes")
+	case job.No:
+		words = append(words, "KillOnInvalidDependent=No")
+	}
+	if q.Place.Spread {
+		words = append(words, "SpreadJob=Yes")
+	}
+	for i, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		if i == 0 {
+			w.next(key, value)
+		} else {
+			w.and(key, value)
+		}
 	}
 }

@@ -114,6 +114,9 @@ func StartTime(r *api.JobRecord) job.Time {
 
 // beginTime is the time before which a waiting job does not start.
 func beginTime(r *api.JobRecord) job.Time {
+	if q := r.Request; q != nil && q.Timing.Begin > r.Times.Submit && r.Times.Eligible == q.Timing.Begin {
+		return r.Times.Eligible
+	}
 	if r.Reason == job.ReasonBeginTime {
 		return r.Times.Eligible
 	}
