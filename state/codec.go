@@ -209,6 +209,8 @@ func (r *Reservation) Code(c *wire.Coder) {
 // Code implements wire.Message.
 func (p *Partition) Code(c *wire.Coder) {
 	wire.Struct(c, 1, &p.Value)
+	c.Bool(2, &p.Create)
+	c.Bool(3, &p.Delete)
 }
 
 // Code implements wire.Message.

@@ -260,8 +260,13 @@ type Reservation struct {
 	Value  partition.Reservation
 }
 
-// Partition replaces a partition's record (scontrol update PartitionName=).
-type Partition struct{ Value partition.Partition }
+// Partition creates, replaces or deletes a partition (scontrol create, update and
+// delete PartitionName=). It holds until a cluster file becomes the configuration.
+type Partition struct {
+	Value  partition.Partition
+	Create bool // refuse if the name is taken
+	Delete bool // refuse if a job waits for it or runs in it
+}
 
 // Reprioritize sets priorities that the scheduler worked out anew.
 type Reprioritize struct{ List []Priority }

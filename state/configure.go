@@ -187,16 +187,38 @@ func (m *Machine) setPartition(c *Partition) Result {
 		p.Nodes = m.nodeIDs(names)
 	}
 	list := slices.Clone(m.work.partitions)
-	row := m.partitionRow(p)
 	at := slices.IndexFunc(list, func(o *partitionRow) bool { return o.Name == p.Name })
-	if at < 0 {
-		list = append(list, row)
-	} else {
+	switch {
+	case c.Create && at >= 0:
+		return Result{Code: Exists, Text: fmt.Sprintf("partition %s exists", p.Name)}
+	case c.Delete && at < 0:
+		return Result{Code: NoSuchPartition, Text: fmt.Sprintf("there is no partition %s", p.Name)}
+	case c.Delete && m.wanted(p.Name):
+		return Result{Code: InUse, Text: "Partition is in use"}
+	}
+	if at >= 0 {
 		m.work.hash.sub(list[at].sum)
-		list[at] = row
+	}
+	switch {
+	case c.Delete:
+		list = slices.Delete(list, at, at+1)
+	case at < 0:
+		list = append(list, m.partitionRow(p))
+	default:
+		list[at] = m.partitionRow(p)
 	}
 	m.work.partitions = list
 	return Result{}
+}
+
+// wanted tells whether a job that has not ended names a partition.
+func (m *Machine) wanted(name string) bool {
+	for j := range m.work.Jobs() {
+		if !j.Terminal() && (slices.Contains(j.Request.Partitions, name) || j.Alloc != nil && j.Alloc.Partition == name) {
+			return true
+		}
+	}
+	return false
 }
 
 // setReservation creates, replaces or deletes a reservation.

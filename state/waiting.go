@@ -68,7 +68,10 @@ func holdsBack(r job.Reason) bool {
 // endWaiting ends a job that holds nothing. byUser says that the sender of the
 // command did it.
 func (m *Machine) endWaiting(r *jobRow, to job.State, reason job.Reason, byUser bool) {
-	r.State, r.Reason = to, reason
+	r.State = to
+	if reason != job.ReasonNone { // else it keeps the reason that it waited for, as in Slurm
+		r.Reason = reason
+	}
 	r.Flags &^= job.SpecialExit
 	r.Times.End = m.work.now
 	r.End = job.Result{}

@@ -97,8 +97,8 @@ func entityWord(word string) slurm.Entity {
 	return 0
 }
 
-// scontrolCreate creates a reservation. Nodes and partitions come with the
-// cluster file.
+// scontrolCreate creates a reservation or a partition. Nodes come with the cluster
+// file.
 func scontrolCreate(in *invocation, o *scontrolOptions, words []string) int {
 	pairs := make([]api.Pair, 0, len(words))
 	entity := slurm.Entity(0)
@@ -114,10 +114,10 @@ func scontrolCreate(in *invocation, o *scontrolOptions, words []string) int {
 		entity = entityOf(pairs)
 	}
 	switch entity {
-	case slurm.UpdateReservation:
+	case slurm.UpdateReservation, slurm.UpdatePartition:
 		return in.sendUpdate(o, "create", entity, pairs)
-	case slurm.UpdateNode, slurm.UpdatePartition:
-		fmt.Fprintln(in.stderr, "scontrol: nodes and partitions are made in the cluster file: change it and use muster conf apply")
+	case slurm.UpdateNode:
+		fmt.Fprintln(in.stderr, "scontrol: nodes are made in the cluster file: change it and use muster conf apply")
 		return 1
 	}
 	fmt.Fprintln(in.stderr, "No valid entity in create command")
@@ -125,7 +125,7 @@ func scontrolCreate(in *invocation, o *scontrolOptions, words []string) int {
 	return 1
 }
 
-// scontrolDelete deletes a reservation.
+// scontrolDelete deletes a reservation or a partition.
 func scontrolDelete(in *invocation, o *scontrolOptions, words []string) int {
 	if len(words) == 2 && entityWord(words[0]) == slurm.UpdateReservation && !strings.Contains(words[1], "=") {
 		words = []string{"ReservationName=" + words[1]}
@@ -134,8 +134,11 @@ func scontrolDelete(in *invocation, o *scontrolOptions, words []string) int {
 	switch {
 	case p.Op == "" && abbreviates(p.Name, "ReservationName", 3):
 		return in.sendUpdate(o, "delete", slurm.UpdateReservation, []api.Pair{p})
-	case abbreviates(p.Name, "PartitionName", 1), abbreviates(p.Name, "NodeName", 1):
-		fmt.Fprintln(in.stderr, "scontrol: nodes and partitions are removed in the cluster file: change it and use muster conf apply")
+	case p.Op == "" && abbreviates(p.Name, "PartitionName", 1):
+		p.Name = "PartitionName"
+		return in.sendUpdate(o, "delete", slurm.UpdatePartition, []api.Pair{p})
+	case abbreviates(p.Name, "NodeName", 1):
+		fmt.Fprintln(in.stderr, "scontrol: nodes are removed in the cluster file: change it and use muster conf apply")
 		return 1
 	}
 	fmt.Fprintf(in.stderr, "Invalid deletion entity: %s\n", words[0])

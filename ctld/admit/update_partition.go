@@ -14,8 +14,8 @@ import (
 	"muster/state"
 )
 
-// updatePartition is scontrol update PartitionName=: partition.update. Only root
-// may. It holds until the cluster file is applied again.
+// updatePartition is scontrol create, update and delete PartitionName=:
+// partition.update. Only root may. It holds until the cluster file is applied again.
 func updatePartition(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.UpdateRequest
 	if err := decode(r, &req); err != nil {
@@ -25,13 +25,23 @@ func updatePartition(ctx context.Context, core service.Core, r *service.Request)
 	if r.Caller.UID != 0 {
 		return denied(textUpdate + slurm.TextInvalidUser)
 	}
-	if len(names) != 1 || len(fields) == 0 {
+	if len(names) != 1 || len(fields) == 0 && req.Action == "update" {
 		return invalid("No changes specified")
 	}
-	root := core.Root()
+	root, prefix := core.Root(), textUpdate
+	cmd := &state.Partition{Create: req.Action == "create", Delete: req.Action == "delete"}
 	p := root.Partition(names[0])
+	switch {
+	case cmd.Create:
+		p, prefix = &partition.Partition{Name: names[0], State: partition.PartitionUp, PriorityTier: 1, JobFactor: 1}, "Error creating the partition: "
+		if !validName(names[0]) {
+			return invalid(prefix + slurm.TextPartition)
+		}
+	case cmd.Delete:
+		prefix = "delete_partition partition=" + names[0] + ": "
+	}
 	if p == nil {
-		return &api.Error{Kind: api.ErrNotFound, Text: textUpdate + slurm.TextPartition}
+		return &api.Error{Kind: api.ErrNotFound, Text: prefix + slurm.TextPartition}
 	}
 	value := *p
 	for _, f := range fields {
@@ -42,14 +52,23 @@ func updatePartition(ctx context.Context, core service.Core, r *service.Request)
 			return err
 		}
 	}
-	result, err := propose(ctx, core, r, seal(core, r, &state.Partition{Value: value}))
+	cmd.Value = value
+	result, err := propose(ctx, core, r, seal(core, r, cmd))
 	if err != nil {
 		return err
 	}
 	if result.Code != state.OK {
-		return &api.Error{Kind: api.ErrState, Text: textUpdate + resultText(result.Code, result.Text)}
+		return &api.Error{Kind: api.ErrState, Text: prefix + resultText(result.Code, result.Text)}
 	}
 	return send(r, &api.ChangeReply{})
+}
+
+// validName tells whether a text can be the name of a partition: what the cluster
+// file takes.
+func validName(name string) bool {
+	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r))
+	})
 }
 
 // setPartitionField takes one field over.
