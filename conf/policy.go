@@ -26,6 +26,7 @@ func (b *builder) policy() {
 		PrivateData: b.words("policy", "private_data", p.PrivateData,
 			"accounts", "jobs", "nodes", "partitions", "reservations", "usage", "users"),
 		Priority:      b.priority(),
+		Order:         b.oneOf("policy", "order", p.Order, partition.OrderSlurm, partition.OrderBalanced),
 		SchedInterval: uint32(p.SchedInterval),
 		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
 		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),

@@ -16,6 +16,7 @@ type Starter struct {
 	TimeZone    string // IANA name; "" is UTC
 	Controllers []Daemon
 	Nodes       []StarterNodes // at least one
+	Order       string         // of the queue, as in the file; "": that of a file that does not say
 }
 
 // StarterNodes are nodes of one shape.
@@ -53,7 +54,7 @@ func Init(w io.Writer, s Starter) error {
 		starterNodes(&b, n)
 	}
 	b.WriteString("\n[[partition]]\nname = \"main\"\nnodes = \"ALL\"\ndefault = true\n")
-	starterPolicy(&b, s.Nodes)
+	starterPolicy(&b, s.Nodes, s.Order)
 	if _, err := Parse("new cluster file", []byte(b.String())); err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func starterNodes(b *strings.Builder, n StarterNodes) {
 	}
 }
 
-func starterPolicy(b *strings.Builder, nodes []StarterNodes) {
+func starterPolicy(b *strings.Builder, nodes []StarterNodes, order string) {
 	share := uint64(0)
 	for _, n := range nodes {
 		if s := n.MemoryMB / n.cpus(); share == 0 || s < share {
@@ -114,6 +115,11 @@ def_mem_per_cpu = "%dM"
 # a login shell's is low, and InfiniBand and GPU libraries lock more.
 propagate_except = ["MEMLOCK"]
 `, max(share, 1))
+	if order != "" {
+		b.WriteString("# Of jobs of equal priority, short ones start first; the others are kept from\n" +
+			"# starving. slurm orders them by time of submission.\n")
+		setText(b, "order", order)
+	}
 }
 
 func portTexts(ports []uint16) []string {

@@ -36,6 +36,12 @@ type Limits struct {
 	MaxEnv       uint32 // bytes
 }
 
+// The orders of the queue (Policy.Order).
+const (
+	OrderSlurm    = "slurm"    // by priority, then by time of submission
+	OrderBalanced = "balanced" // of jobs of equal priority, short ones first; see sched
+)
+
 // Policy holds the switches that decide what jobs may do.
 type Policy struct {
 	EnforcePartLimits string   // NO, ALL, ANY
@@ -48,6 +54,7 @@ type Policy struct {
 	Priority          Priority
 	Devices           DevicePolicy
 	SchedInterval     uint32 // milliseconds, upper bound between two cycles
+	Order             string // one of the orders; "" is OrderSlurm
 	DefMemory         job.Memory
 	MaxMemory         job.Memory
 	MailProg          string // program that sends mail; "": none is sent

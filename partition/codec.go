@@ -51,6 +51,7 @@ func (p *Policy) Code(c *wire.Coder) {
 	c.String(12, &p.MailProg)
 	c.String(13, &p.MailDomain)
 	wire.Struct(c, 14, &p.Devices)
+	c.String(15, &p.Order)
 }
 
 // Code implements wire.Message.

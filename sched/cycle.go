@@ -40,7 +40,10 @@ type cycle struct {
 	ledger       Ledger
 	partCores    map[partNode]int // cores that this plan's starts hold, by partition
 	planned      int
-	kept         *promises // nil: the view has none
+	looking      entry                 // that is being looked at
+	classPlanned map[classPart]bool    // in the balanced order: where a job has a planned start
+	cpusOf       map[*Partition]uint64 // of its nodes
+	kept         *promises             // nil: the view has none
 	given        map[job.ID]Promise
 	listing      bool // note all takings, for an explanation
 	takings      []taking

@@ -44,6 +44,8 @@ type entry struct {
 	at    int // place in view.Waiting
 	part  int // place in view.Partitions, -1 if there is none
 	state *several
+	ahead int // waiting records before it
+	class int // of its length, in the balanced order
 }
 
 // several is how far a job of several partitions is.
@@ -66,15 +68,18 @@ func (c *cycle) order() []entry {
 			s = &several{left: len(names)}
 		}
 		for _, name := range names {
-			e := entry{at: i, part: c.partition(name), state: s}
+			e := entry{at: i, part: c.partition(name), state: s, ahead: i}
 			out = append(out, e)
 			tiers = tiers || c.tier(e.part) != c.tier(out[0].part)
 		}
 		if len(names) == 0 {
-			out = append(out, entry{at: i, part: -1})
+			out = append(out, entry{at: i, part: -1, ahead: i})
 		}
 	}
-	if tiers {
+	switch {
+	case c.balanced():
+		c.balance(out)
+	case tiers:
 		slices.SortStableFunc(out, func(a, b entry) int { return c.tier(b.part) - c.tier(a.part) })
 	}
 	return out
@@ -102,6 +107,7 @@ func (c *cycle) look(e entry) {
 	if e.state != nil && e.state.started {
 		return
 	}
+	c.looking = e
 	p := c.unpinned(w.Job.ID, e.part)
 	var v Verdict
 	started := false
@@ -111,7 +117,7 @@ func (c *cycle) look(e entry) {
 	default:
 		v, started = c.lookAlone(w, e, p)
 	}
-	v.Job, v.Ahead = w.Job.ID, e.at
+	v.Job, v.Ahead = w.Job.ID, e.ahead
 	if e.state == nil {
 		if !started {
 			c.plan.Verdicts = append(c.plan.Verdicts, v)
@@ -325,14 +331,14 @@ func (c *cycle) plannedStarts(w waiter) *spot {
 	}
 	var first *spot
 	for range n {
-		if c.planned >= c.budget.Planned {
+		if !c.mayPlan() {
 			break
 		}
 		p, ok := c.planOne(w, first == nil)
 		if !ok {
 			break
 		}
-		c.planned++
+		c.notePlanned()
 		c.take(&p, -1)
 		c.noteTaking(j.ID, &p, w.pin)
 		if first == nil {

@@ -104,7 +104,7 @@ func (c *cycle) startAll(w *Waiting, trials []*trial, spots []spot, p *pin) (Why
 // planAll keeps room for all components: at the promised moment or a better one, or
 // else at the earliest common one.
 func (c *cycle) planAll(w *Waiting, trials []*trial, p *pin, v *Verdict) {
-	if c.planned >= c.budget.Planned {
+	if !c.mayPlan() {
 		return
 	}
 	spots := c.keepAll(w, trials, p)
@@ -114,7 +114,7 @@ func (c *cycle) planAll(w *Waiting, trials []*trial, p *pin, v *Verdict) {
 	if spots == nil {
 		return
 	}
-	c.planned++
+	c.notePlanned()
 	v.Planned = spots[0].start
 	for i := range spots {
 		id := w.Parts[i].Job.ID

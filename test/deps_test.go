@@ -41,7 +41,8 @@ func house() []rule {
 		{"noded/shepherd", "", "standard library, golang.org/x/sys and leaf tools"},
 		{"sched", "job gres partition accounting", "the planner is a pure function of its view"},
 		{"sched/feed", "sched state job gres partition accounting", "feed turns roots of state into the planner's view"},
-		{"sched/sim", "sched/sim/... sched sched/feed state job gres partition accounting", "the simulator runs state and planner in virtual time, without daemons"},
+		{"sched/cyclelog", "sched sched/feed state job", "recorded cycles are planned again without daemons"},
+		{"sched/sim", "sched/sim/... sched sched/feed sched/cyclelog state job gres partition accounting", "the simulator runs state and planner in virtual time, without daemons"},
 		{"state", "job gres partition accounting", "the replicated machine knows no daemon, network or storage"},
 		{"accounting", "job partition", "who may use what does not depend on raft or daemons"},
 		{"accounting/ledger", "accounting job", "finished jobs on disk"},
@@ -74,7 +75,7 @@ func outsiders() map[string]string {
 		"golang.org/x/sys":                    "noded/... internal/... cmd/muster/... cmd/musterd ctld test/vm/init",
 		"github.com/prometheus/client_golang": "ctld/...",
 		"github.com/tidwall/btree":            "state sched sched/feed internal/...",
-		"github.com/klauspost/compress":       "sched/sim/trace",
+		"github.com/klauspost/compress":       "sched/sim/trace sched/cyclelog",
 		"golang.org/x/tools":                  "test",
 	}
 }

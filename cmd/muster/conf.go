@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"muster/conf"
+	"muster/partition"
 )
 
 func confCommand() *cli.Command {
@@ -68,7 +69,7 @@ func confInit(c *cli.Context) error {
 		}
 	}
 	err = conf.Init(out, conf.Starter{
-		Name: c.String("name"), TimeZone: conf.HostZone(),
+		Name: c.String("name"), TimeZone: conf.HostZone(), Order: partition.OrderBalanced,
 		Controllers: []conf.Daemon{{Name: host, Addresses: []string{host}}},
 		Nodes:       []conf.StarterNodes{{Names: nodes, Cores: uint32(c.Int("cpus")), MemoryMB: c.Uint64("mem")}},
 	})

@@ -18,7 +18,7 @@ func simCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "sim",
 		Usage:       "simulate clusters in virtual time",
-		Subcommands: []*cli.Command{simTableCommand()},
+		Subcommands: []*cli.Command{simRunCommand(), simTableCommand(), simReplayCommand()},
 	}
 }
 
@@ -95,6 +95,9 @@ func rowColumns(table string) []string {
 	case "rlscheduler":
 		return []string{"workload", "policy", "backfill", "bsld", "utilization", "max wait"}
 	}
+	if table == "orders" {
+		return []string{"workload", "policy", "jobs", "bsld", "utilization", "max wait", "max turnaround"}
+	}
 	return []string{"workload", "policy", "jobs", "bsld", "rms", "max bsld", "turnaround", "max turnaround", "utilization"}
 }
 
@@ -109,6 +112,9 @@ func rowValues(table string, r *published.Row) []string {
 		return append(out, real(r.Spread, 2))
 	case "rlscheduler":
 		return []string{r.Workload, r.Policy, map[bool]string{true: "yes", false: "no"}[*r.Backfill], real(r.MeanSlowdown, 2), real(r.Utilization, 3), real(r.MaxWait, 0)}
+	}
+	if table == "orders" {
+		return []string{r.Workload, r.Policy, strconv.Itoa(r.Jobs), real(r.MeanSlowdown, 2), real(r.Utilization, 3), real(r.MaxWait, 0), strconv.FormatInt(r.MaxTurnaround, 10)}
 	}
 	return []string{r.Workload, r.Policy, strconv.Itoa(r.Jobs), real(r.MeanSlowdown, 6), real(r.RMSSlowdown, 4), real(r.MaxSlowdown, 1),
 		real(r.MeanTurnaround, 3), strconv.FormatInt(r.MaxTurnaround, 10), real(r.Utilization, 4)}

@@ -13,8 +13,8 @@ import (
 	"muster/sched/sim/trace"
 )
 
-// Tables are the tables that can be rebuilt.
-func Tables() []string { return []string{"rlscheduler", "sc15-kth", "fgd"} }
+// Tables are the tables that can be rebuilt, and the one of our own orders.
+func Tables() []string { return []string{"rlscheduler", "sc15-kth", "fgd", "orders"} }
 
 // About says in a few words what a table is, "" if there is none of the name.
 func About(name string) string {
@@ -25,6 +25,8 @@ func About(name string) string {
 		return "EASY backfilling on KTH-SP2 (Gaussier et al., SC 2015)"
 	case "fgd":
 		return "fragmentation of shared GPUs on the openb traces (FGD, USENIX ATC 2023)"
+	case "orders":
+		return "our own planner with the orders of the queue that it has, on the traces of the other tables"
 	}
 	return ""
 }
@@ -67,6 +69,8 @@ func Table(name string, o Options) ([]Row, error) {
 		return sc15Table(o)
 	case "fgd":
 		return fgdTable(o)
+	case "orders":
+		return ordersTable(o)
 	}
 	return nil, fmt.Errorf("there is no table %q; there are %s", name, strings.Join(Tables(), ", "))
 }

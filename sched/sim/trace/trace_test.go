@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"muster/job"
 )
 
 func TestSWF(t *testing.T) {
@@ -125,4 +128,105 @@ func FuzzReaders(f *testing.F) {
 		_, _ = OpenbPods(data)
 		_, _ = unpack(bytes.NewReader(data))
 	})
+}
+
+const sacctText = `JobID|User|Account|QOS|Partition|Submit|Start|End|Timelimit|NCPUS|NNodes|ReqTRES|State
+10|ann|chem|normal|gpu|2026-01-02T03:04:05|2026-01-02T03:05:00|2026-01-02T03:07:00|1-02:00:00|8|2|billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=16G,node=2|COMPLETED
+10.batch||chem|||2026-01-02T03:05:00|2026-01-02T03:05:00|2026-01-02T03:07:00||4|1||COMPLETED
+11_3|bob|chem|normal|cpu,gpu|2026-01-02T04:00:00|2026-01-02T04:00:10|2026-01-02T04:00:40|UNLIMITED|1|1|cpu=1,mem=4000M,node=1|FAILED
+12|bob|chem|normal|cpu|2026-01-02T04:00:00|Unknown|Unknown|00:10:00|1|1|cpu=1|CANCELLED by 7
+`
+
+func TestSacct(t *testing.T) {
+	w, err := Sacct([]byte(sacctText))
+	if err != nil || len(w.Jobs) != 2 {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	a, b := &w.Jobs[0], &w.Jobs[1]
+	if a.ID != 10 || a.User != "ann" || a.Account != "chem" || a.QOS != "normal" || a.Run != 120 || a.Limit != 93600 || a.Procs != 8 {
+		t.Errorf("%+v", a)
+	}
+	q := a.Request
+	if !reflect.DeepEqual(q.Partitions, []string{"gpu"}) || q.Size.MinNodes != 2 || q.Size.Tasks != 8 || q.Memory.MB != 8192 ||
+		q.Gres.PerJob.String() != "gpu:a100:4" {
+		t.Errorf("%+v %s", q, q.Gres.PerJob)
+	}
+	if b.ID != 11 || b.Limit != -1 || b.Run != 30 || b.Submit-a.Submit != 3355 || len(b.Request.Partitions) != 2 || b.Request.Memory.MB != 4000 {
+		t.Errorf("%+v %+v", b, b.Request)
+	}
+	raw := "JobID|Submit|ElapsedRaw|TimelimitRaw|ReqMem\n7|1000|60|5|\n"
+	if w, err = Sacct([]byte(raw)); err != nil || w.Jobs[0].Submit != 1000 || w.Jobs[0].Run != 60 || w.Jobs[0].Limit != 300 || w.Jobs[0].Procs != 1 {
+		t.Errorf("raw fields: %+v, %v", w, err)
+	}
+}
+
+func TestSacctRefusesBadLines(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", "want the header"},
+		{"JobID|User\n", "no field Submit"},
+		{"JobID|Submit|ElapsedRaw\n5|yesterday|1\n", `line 2: job 5: time "yesterday"`},
+		{"JobID|Submit|ElapsedRaw|NCPUS\n5|1|1|x\n", `NCPUS`},
+		{"JobID|Submit|ElapsedRaw|Timelimit\n5|1|1|soon\n", `Timelimit is "soon"`},
+		{"JobID|Submit|ElapsedRaw|ReqTRES\n5|1|1|mem=much\n", `mem is "much"`},
+		{"JobID|Submit|ElapsedRaw|ReqTRES\n5|1|1|gres/gpu=x\n", `gres/gpu is "x"`},
+	} {
+		if _, err := Sacct([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func TestScenario(t *testing.T) {
+	var seen [][]string
+	options := func(words []string) (*job.Request, error) {
+		seen = append(seen, words)
+		r := &job.Request{Account: "chem"}
+		if len(words) > 0 {
+			r.Timing.Limit = 10
+		}
+		return r, nil
+	}
+	w, err := Scenario([]byte("# by hand\n\nat=1m run=2h user=ann count=3 every=30s -- -n 4 -C 'a & b' # so\nrun=5\n"), options)
+	if err != nil || len(w.Jobs) != 4 {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	if !reflect.DeepEqual(seen, [][]string{{"-n", "4", "-C", "a & b"}, nil}) {
+		t.Errorf("options %q", seen)
+	}
+	third, last := &w.Jobs[2], &w.Jobs[3]
+	if third.Submit != 120 || third.Run != 7200 || third.Limit != 600 || third.User != "ann" || third.ID != 3 || third.Account != "chem" {
+		t.Errorf("%+v", third)
+	}
+	if last.Submit != 0 || last.Run != 5 || last.Limit != -1 || last.User != "user" {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestScenarioRefusesBadLines(t *testing.T) {
+	options := func([]string) (*job.Request, error) { return nil, errors.New("no such option") }
+	for _, c := range []struct{ text, want string }{
+		{"\nat=1\n", "line 2: run= is missing"},
+		{"run=1 soon=2\n", "soon=2: want at, run"},
+		{"run=1w\n", "run=1w: want seconds"},
+		{"run=-1\n", "want seconds"},
+		{"run=1 -n 4\n", `"-n", want name=value`},
+		{"run=1 count=0\n", "count=0"},
+		{"run=1 count=99999999999\n", "count="},
+		{"run=1 user='a\n", "a quote is not closed"},
+		{"run=1 -- --nice\n", "no such option"},
+	} {
+		if _, err := Scenario([]byte(c.text), options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func TestKind(t *testing.T) {
+	for text, want := range map[string]string{
+		"\n; Version: 2\n": "swf", "1 0 5 10 4\n": "swf", sacctText: "sacct", "run=5\n": "scenario", "# hello\n1 2 3 4 5\n": "scenario", "": "scenario",
+	} {
+		if got := Kind([]byte(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
 }
