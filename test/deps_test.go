@@ -25,7 +25,7 @@ func house() []rule {
 	const controller = "state sched sched/... accounting accounting/... partition job gres conf api api/..."
 	return []rule{
 		{"cmd/slurm", "api api/slurm/... job", "the commands start in 2 ms: flags in, frames out, no daemon code"},
-		{"cmd/muster", "cmd/muster/... api api/... job partition conf sched/sim sched/sim/... gres/topo", "the admin tool starts daemons as programs; it is none"},
+		{"cmd/muster", "cmd/muster/... api api/... job partition conf sched/sim sched/sim/... sched/cyclelog gres/topo", "the admin tool starts daemons as programs; it is none"},
 		{"cmd/musterd", "ctld ctld/... noded noded/... api api/... conf job", "the main of the daemons puts their parts together"},
 		{"cmd/muster-shepherd", "noded/shepherd", "the shepherd outlives the node daemon and stays tiny"},
 		{"ctld", "ctld/... " + controller, "a controller knows everything but what is only of nodes"},
