@@ -28,7 +28,6 @@ func entries() []entry {
 		{where: "env:SLURM_GPUS_PER_TASK", reason: "sbatch(1) has it; Slurm 26.05.3 leaves it out of the script"},
 		{where: "code|stdout|stderr", options: []string{"tmp"}, reason: "where the cluster file gives no tmp_disk, that of the node counts; Slurm counts 0"},
 		{where: "stderr", options: []string{"priority"}, got: `(?s).*warning: --priority is for operators only.*`, reason: "what has no effect is said"},
-		{where: "stderr", options: []string{"mail-type"}, got: `(?s).*warning: no mail is sent by this cluster.*`, reason: "what has no effect is said"},
 		{where: "code|stdout|stderr", options: []string{"exclusive"}, key: "(?i).*exclus\\S*[= ]user.*", reason: "nodes are not shared by user: no node suits such a job"},
 		{where: "code|stdout|stderr", options: []string{"profile"}, got: "(?s).*profiles are not kept here.*|255|", reason: "refused by name: profiles are not kept"},
 		{where: "code|stderr", options: []string{"requeue"}, key: ".*expedite.*", reason: "refused by name: use --requeue"},

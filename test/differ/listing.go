@@ -32,6 +32,9 @@ func queueJobs() []string {
 // PrepareQueue submits the jobs of the listings and waits until those that run
 // do and those that end have ended.
 func (c *Cluster) PrepareQueue() error {
+	if err := c.useUpIDs(); err != nil {
+		return err
+	}
 	for _, line := range queueJobs() {
 		words := strings.Fields(strings.ReplaceAll(line, "sleep_600", "sleep\x00600"))
 		root := words[0] == "r"
@@ -58,11 +61,29 @@ func (c *Cluster) PrepareQueue() error {
 	for end := time.Now().Add(jobTime); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		running := c.AsRoot("squeue", "-h", "-t", "R", "-o", "%i")
 		ended := c.AsRoot("sacct", "-X", "-n", "-P", "-o", "State", "--name=done,bad", "-u", userName, "-s", "CD,F", "-S", "now-1hours", "-E", "now")
-		if strings.Count(running.Stdout, "\n") == 4 && strings.Contains(ended.Stdout, "COMPLETED") && strings.Contains(ended.Stdout, "FAILED") {
+		ending := c.AsRoot("squeue", "-h", "-t", "CG")
+		if strings.Count(running.Stdout, "\n") == 4 && ending.Stdout == "" && strings.Contains(ended.Stdout, "COMPLETED") && strings.Contains(ended.Stdout, "FAILED") {
 			return nil
 		}
 	}
 	return fmt.Errorf("the queue of the listings did not come to rest:\n%s", c.AsRoot("squeue").Stdout)
+}
+
+// useUpIDs makes a heterogeneous job of many components and cancels it, so that
+// the ids of the next jobs have three digits and are told from other numbers.
+func (c *Cluster) useUpIDs() error {
+	args := []string{"--parsable", "-H", "-o", "/dev/null", "--wrap=true"}
+	for range 110 {
+		args = append(args, ":", "-n1")
+	}
+	out := c.AsRoot("sbatch", args...)
+	if out.Code != 0 {
+		return fmt.Errorf("sbatch of many components: %s", out.Stderr)
+	}
+	if out := c.AsRoot("scancel", strings.TrimSpace(out.Stdout)); out.Code != 0 {
+		return fmt.Errorf("scancel: %s", out.Stderr)
+	}
+	return nil
 }
 
 // ClearQueue ends all jobs.

@@ -19,8 +19,8 @@ squeue -t R -o %j -S j
 squeue -t running -o %j -S j
 squeue -t PD -o %j -S j
 squeue -t PD,R -o %j -S j
-squeue -t all -o %j|%T -S j
-squeue -t CD,F,CA -o %j|%T -S j
+squeue -t all -u daemon -o %j|%T -S j
+squeue -t CD,F,CA -u daemon -o %j|%T -S j
 squeue -t bogus
 squeue -t S
 squeue -p short -o %j -S j
@@ -180,10 +180,7 @@ scancel --usage
 scancel -M nosuch 1
 scontrol show job 999999
 scontrol show job abc
-scontrol show job
 scontrol -o show job 999999
-scontrol show node n1
-scontrol -o show node n1
 scontrol show node nosuch
 scontrol show node n[1-
 scontrol show partition
@@ -202,7 +199,6 @@ scontrol show reservation nosuch
 scontrol show license
 scontrol show licenses foo
 scontrol show license nosuch
-scontrol show step
 scontrol show step 999999
 scontrol show topology
 scontrol show bogus
