@@ -61,6 +61,12 @@ func NewNeed(r *job.Request, p *Partition, pol *Policy) *Need {
 	return n
 }
 
+// PicksNodes tells whether --nodelist names more nodes than the least that the job
+// asks for. Then it takes its nodes from among them, as in Slurm; else it needs all.
+func PicksNodes(r *job.Request) bool {
+	return r.Size.MinNodes > 0 && len(r.Place.Nodes) > int(r.Size.MinNodes)
+}
+
 // setNodes settles how node and task counts bound each other; named is the length
 // of --nodelist, whose nodes are all wanted when -N does not say otherwise.
 func (n *Need) setNodes(s *job.Size, named int) {

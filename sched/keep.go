@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"muster/job"
+	"muster/partition"
 )
 
 // unpinned finds the promise of a job that is looked at in a partition. In the
@@ -137,7 +138,7 @@ func (c *cycle) onNodes(t *trial, nodes []PromisedNode) (*trial, string) {
 			return nil, "node " + h.Node.Name + " is no longer one that it may use"
 		}
 		own.nodes = append(own.nodes, i)
-		own.required = append(own.required, slices.Contains(t.class.Request.Place.Nodes, h.Node.Name))
+		own.required = append(own.required, !partition.PicksNodes(t.class.Request) && slices.Contains(t.class.Request.Place.Nodes, h.Node.Name))
 	}
 	return own, ""
 }

@@ -43,6 +43,7 @@ type whereKey struct {
 	sockets, cores, threads uint16
 	tmpMB                   uint64
 	sharing                 job.Sharing
+	picks                   bool // nodes are a choice, not all needed
 }
 
 // groups sorts the nodes by likeness: requests judge one of each group.
@@ -67,7 +68,7 @@ func (c *cycle) whereOf(cl *Class, part int, resv *partition.Reservation) *where
 	s := &cl.Request.Size
 	key := whereKey{
 		part: part, resv: resv, constraint: p.Constraint, prefer: p.Prefer, nodes: strings.Join(p.Nodes, ","), exclude: strings.Join(p.Exclude, ","),
-		sockets: s.SocketsPerNode, cores: s.CoresPerSocket, threads: s.ThreadsPerCore, tmpMB: p.TmpDiskMB, sharing: p.Sharing,
+		sockets: s.SocketsPerNode, cores: s.CoresPerSocket, threads: s.ThreadsPerCore, tmpMB: p.TmpDiskMB, sharing: p.Sharing, picks: partition.PicksNodes(cl.Request),
 	}
 	if w := c.wheres[key]; w != nil {
 		return w
@@ -90,7 +91,7 @@ const (
 func (c *cycle) usable(w *where, cl *Class, resv *partition.Reservation) {
 	r := cl.Request
 	fit := make([]uint8, c.groupCount)
-	found := map[string]bool{}
+	found, picks := map[string]bool{}, partition.PicksNodes(r)
 	for _, i := range c.view.Partitions[w.partAt].Nodes {
 		h := c.view.Nodes[i].Host
 		g := &fit[c.group[i]]
@@ -103,10 +104,14 @@ func (c *cycle) usable(w *where, cl *Class, resv *partition.Reservation) {
 		if *g == groupUnfit || slices.Contains(r.Place.Exclude, h.Node.Name) {
 			continue
 		}
+		named := len(r.Place.Nodes) > 0 && slices.Contains(r.Place.Nodes, h.Node.Name)
+		if picks && !named {
+			continue
+		}
 		if resv != nil && !slices.Contains(resv.Nodes, h.Node.ID) {
 			continue
 		}
-		wanted := len(r.Place.Nodes) > 0 && slices.Contains(r.Place.Nodes, h.Node.Name)
+		wanted := named && !picks
 		if !h.Node.Available() {
 			w.missing = append(w.missing, i)
 			continue
@@ -119,7 +124,7 @@ func (c *cycle) usable(w *where, cl *Class, resv *partition.Reservation) {
 		w.required = append(w.required, wanted)
 	}
 	for _, name := range r.Place.Nodes {
-		if !found[name] && !slices.Contains(w.absent, name) {
+		if !picks && !found[name] && !slices.Contains(w.absent, name) {
 			w.absent = append(w.absent, name)
 		}
 	}

@@ -171,7 +171,7 @@ func (s *submission) candidates(q *job.Request, p *partition.Partition) (hosts [
 	if q.Place.Constraint != "" {
 		features, _ = partition.ParseFeatures(q.Place.Constraint) // was read before
 	}
-	found := make(map[string]bool)
+	found, picks := make(map[string]bool), partition.PicksNodes(q)
 	for i, id := range p.Nodes {
 		n := s.root.Node(id)
 		if n == nil || slices.Contains(q.Place.Exclude, n.Name) {
@@ -182,11 +182,14 @@ func (s *submission) candidates(q *job.Request, p *partition.Partition) (hosts [
 			continue
 		}
 		required := slices.Contains(q.Place.Nodes, n.Name)
+		if picks && !required {
+			continue
+		}
 		found[n.Name] = required
-		hosts = append(hosts, partition.Candidate{Host: h, Free: h.All(), Index: i, Required: required})
+		hosts = append(hosts, partition.Candidate{Host: h, Free: h.All(), Index: i, Required: required && !picks})
 	}
 	for _, name := range q.Place.Nodes {
-		if !found[name] {
+		if !picks && !found[name] {
 			return hosts, name
 		}
 	}

@@ -22,6 +22,9 @@ func TestSubmitFits(t *testing.T) {
 		{name: "required and excluded", edit: func(j *api.SubmitJob) {
 			j.Request.Place.Nodes, j.Request.Place.Exclude = []string{"n1"}, []string{"n1"}
 		}, err: "Invalid node name specified"},
+		{name: "a choice of nodes", edit: func(j *api.SubmitJob) {
+			j.Request.Place.Nodes, j.Request.Size.MinNodes, j.Request.Size.MaxNodes = []string{"n1", "n2"}, 1, 1
+		}},
 		{name: "another account's partition", edit: func(j *api.SubmitJob) { j.Request.Partitions = []string{"bio"} }},
 		{name: "another account's partition, enforced", enforce: "ANY", edit: func(j *api.SubmitJob) { j.Request.Partitions = []string{"bio"} }, err: "account not permitted"},
 	}
