@@ -3,6 +3,8 @@ package accounting
 import (
 	"slices"
 	"strings"
+
+	"muster/partition"
 )
 
 // RootAccount is the account at the top of the tree.
@@ -76,6 +78,11 @@ type QOS struct {
 	// one account, hold.
 	PerUser, PerAccount Part
 	MinTRES             Amounts
+	// Preempt lists the QOS whose jobs make room for jobs of this one.
+	Preempt     []string
+	PreemptMode partition.PreemptMode // what happens to a job of this QOS that makes room
+	GraceTime   uint32                // seconds between the notice to such a job and its end
+	Exempt      Bound                 // seconds that a job of this QOS runs before it may be preempted
 }
 
 // Part bounds what a part of the jobs of a QOS hold.

@@ -84,6 +84,13 @@ func (b *Book) check() error {
 			return err
 		}
 	}
+	for _, q := range b.QOS {
+		for _, n := range q.Preempt {
+			if b.QOSNamed(n) == nil {
+				return fmt.Errorf("QOS %s would preempt jobs of QOS %s, which is not there", q.Name, n)
+			}
+		}
+	}
 	return nil
 }
 

@@ -39,6 +39,10 @@ func (q *QOS) Code(c *wire.Coder) {
 	wire.Struct(c, 6, &q.PerUser)
 	wire.Struct(c, 7, &q.PerAccount)
 	q.MinTRES.code(c, 8)
+	wire.Texts(c, 9, &q.Preempt)
+	wire.Uint(c, 10, &q.PreemptMode)
+	wire.Uint(c, 11, &q.GraceTime)
+	wire.Uint(c, 12, &q.Exempt)
 }
 
 // Code implements wire.Message.

@@ -27,6 +27,7 @@ func (b *builder) policy() {
 			"accounts", "jobs", "nodes", "partitions", "reservations", "usage", "users"),
 		Priority:      b.priority(),
 		Order:         b.oneOf("policy", "order", p.Order, partition.OrderSlurm, partition.OrderBalanced),
+		Preempt:       b.preemption(),
 		SchedInterval: uint32(p.SchedInterval),
 		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
 		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
@@ -36,12 +37,32 @@ func (b *builder) policy() {
 	}
 }
 
+// preemption reads what makes room for what.
+func (b *builder) preemption() partition.Preemption {
+	p := b.schema.Policy
+	kind := b.oneOf("policy", "preempt", p.Preempt, "none", partition.PreemptByQOS, partition.PreemptByTier)
+	mode, _ := partition.ParsePreemptMode(b.oneOf("policy", "preempt_mode", p.PreemptMode, "OFF", "CANCEL", "REQUEUE"))
+	out := partition.Preemption{Type: kind, Mode: mode, Exempt: uint32(p.PreemptExempt)}
+	if kind == "none" {
+		out.Type = ""
+	}
+	return out
+}
+
 // program checks the path of a program; it may be empty.
 func (b *builder) program(path, key, name string) string {
 	if name != "" && !filepath.IsAbs(name) {
 		b.fail(path+"."+key, "%s: %s: want the absolute path of a program, or nothing", key, kindOf(name))
 	}
 	return name
+}
+
+// preemptMode is the mode of a partition, "" if it has none of its own.
+func (b *builder) preemptMode(path, word string) string {
+	if word == "" {
+		return ""
+	}
+	return b.oneOf(path, "preempt_mode", word, "OFF", "CANCEL", "REQUEUE")
 }
 
 func (b *builder) mailDomain(name string) string {
@@ -152,6 +173,8 @@ func (b *builder) partition(path string, p *partitionTable) partition.Partition 
 		RootOnly:      p.RootOnly,
 		DisableRoot:   p.DisableRoot,
 		LLN:           p.LLN,
+		PreemptMode:   b.preemptMode(path, p.PreemptMode),
+		GraceTime:     uint32(p.GraceTime),
 		Alternate:     p.Alternate,
 	}
 }

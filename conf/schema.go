@@ -76,6 +76,8 @@ type partitionTable struct {
 	Hidden        bool       `toml:"hidden" default:"false" doc:"Listed only with --all."`
 	RootOnly      bool       `toml:"root_only" default:"false" doc:"Only root submits to it."`
 	DisableRoot   bool       `toml:"disable_root_jobs" default:"false" doc:"Root may not run jobs in it."`
+	PreemptMode   string     `toml:"preempt_mode" doc:"What happens to a job of this partition that makes room for another: OFF, CANCEL or REQUEUE (PreemptMode). What [policy] says, if not given."`
+	GraceTime     seconds    `toml:"grace_time" default:"0" doc:"Time between the notice (SIGCONT, SIGTERM) to such a job and SIGKILL; 0 is [timers] kill_wait (GraceTime)."`
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
 	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"partitions that stand in for others"`
 }
@@ -115,6 +117,9 @@ type policyTable struct {
 	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)."`
 	Propagate     []string  `toml:"propagate_except" doc:"Resource limits of the submitting shell that are not carried to the job, such as MEMLOCK (PropagateResourceLimitsExcept)."`
 	PrivateData   []string  `toml:"private_data" doc:"What users do not see of each other: jobs, usage, accounts, users, nodes, partitions, reservations (PrivateData)."`
+	Preempt       string    `toml:"preempt" default:"none" doc:"Which running jobs make room for which: none, qos (those in the list of the other's QOS), or partition_prio (those in a partition of a lower priority_tier) (PreemptType)."`
+	PreemptMode   string    `toml:"preempt_mode" default:"REQUEUE" doc:"What happens to them: OFF, CANCEL or REQUEUE, where neither their QOS nor their partition says (PreemptMode). Jobs that may not be requeued are ended."`
+	PreemptExempt seconds   `toml:"preempt_exempt_time" default:"0" doc:"Time that a job runs before it may be preempted (PreemptExemptTime)."`
 	MailProg      string    `toml:"mail_prog" default:"/bin/mail" doc:"Program that the leading controller sends mail with, called as PROGRAM -s SUBJECT USER with nothing to read; empty: no mail (MailProg)."`
 	MailDomain    string    `toml:"mail_domain" doc:"Added to the name of a user who gave no --mail-user, as NAME@DOMAIN (MailDomain)."`
 	Order         string    `toml:"order" default:"slurm" doc:"How jobs of equal priority are ordered: slurm (by time of submission), balanced (short ones first, without starving others; docs/simulator.md has its numbers)."`

@@ -284,6 +284,7 @@ func (v *Cancel) Code(c *wire.Coder) {
 	wire.Uint(c, 3, &v.To)
 	wire.Uint(c, 4, &v.Flags)
 	wire.Uint(c, 5, &v.Reason)
+	wire.Uint(c, 6, &v.Grace)
 }
 
 // Code implements wire.Message.

@@ -123,6 +123,7 @@ type Cancel struct {
 	To     State  // state it shall end in: Cancelled, Timeout, Preempted, NodeFail, Deadline
 	Flags  Flag   // Requeued, RequeueHold
 	Reason Reason // for the record
+	Grace  uint32 // seconds between the notice to its processes and SIGKILL; 0: KillWait
 }
 
 // Allocation is what an attempt holds, node by node, in the order of its ranks.

@@ -153,7 +153,7 @@ func (n *Node) endHolding(ctx context.Context, a *attempt, first bool) {
 	n.noteSteps(a)
 	n.signalAll(a, unix.SIGCONT)
 	n.signalAll(a, unix.SIGTERM)
-	a.kill = n.after(ctx, a, n.killWait, func() {
+	a.kill = n.after(ctx, a, n.patience(a.ending), func() {
 		if a.state == holding {
 			n.finish(ctx, a, a.held())
 		}
@@ -199,7 +199,15 @@ func (n *Node) strike(ctx context.Context, a *attempt) {
 	}
 	n.signalAll(a, unix.SIGCONT)
 	n.signalAll(a, unix.SIGTERM)
-	a.kill = n.after(ctx, a, n.killWait, func() { n.killAll(ctx, a) })
+	a.kill = n.after(ctx, a, n.patience(a.ending), func() { n.killAll(ctx, a) })
+}
+
+// patience is the time between SIGTERM and SIGKILL.
+func (n *Node) patience(e *pb.Ending) time.Duration {
+	if e.GraceS > 0 {
+		return time.Duration(e.GraceS) * time.Second
+	}
+	return n.killWait
 }
 
 // killAll kills every process of the attempt; its exit record follows.

@@ -53,6 +53,7 @@ type Policy struct {
 	PrivateData       []string
 	Priority          Priority
 	Devices           DevicePolicy
+	Preempt           Preemption
 	SchedInterval     uint32 // milliseconds, upper bound between two cycles
 	Order             string // one of the orders; "" is OrderSlurm
 	DefMemory         job.Memory

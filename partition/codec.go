@@ -52,6 +52,7 @@ func (p *Policy) Code(c *wire.Coder) {
 	c.String(13, &p.MailDomain)
 	wire.Struct(c, 14, &p.Devices)
 	c.String(15, &p.Order)
+	wire.Struct(c, 16, &p.Preempt)
 }
 
 // Code implements wire.Message.
@@ -59,6 +60,13 @@ func (p *DevicePolicy) Code(c *wire.Coder) {
 	c.Bool(1, &p.Open)
 	c.Bool(2, &p.MixTypes)
 	wire.Texts(c, 3, &p.NICVariables)
+}
+
+// Code implements wire.Message.
+func (p *Preemption) Code(c *wire.Coder) {
+	c.String(1, &p.Type)
+	wire.Uint(c, 2, &p.Mode)
+	wire.Uint(c, 3, &p.Exempt)
 }
 
 // Code implements wire.Message.

@@ -45,7 +45,10 @@ type cycle struct {
 	cpusOf       map[*Partition]uint64 // of its nodes
 	kept         *promises             // nil: the view has none
 	given        map[job.ID]Promise
-	listing      bool // note all takings, for an explanation
+	running      []*victim // running jobs, once they were gathered
+	rivals       map[rivalsKey][]*victim
+	displaced    map[job.ID]bool // victims of this plan
+	listing      bool            // note all takings, for an explanation
 	takings      []taking
 	blockedParts []string // partitions in which a job waits for resources
 	byID         map[job.NodeID]int
@@ -62,6 +65,7 @@ func newCycle(v *View, now job.Time, b Budget) *cycle {
 		view: v, now: now, budget: b, plan: &Plan{},
 		lines: make([]line, len(v.Nodes)), busy: make([]*bitset.Set, len(v.Nodes)), held: make([][]*bitset.Set, len(v.Nodes)),
 		trials: map[trialKey]*trial{}, wheres: map[whereKey]*where{}, partCores: map[partNode]int{}, given: map[job.ID]Promise{},
+		rivals: map[rivalsKey][]*victim{}, displaced: map[job.ID]bool{},
 	}
 	for i := range v.Nodes {
 		c.lines[i] = c.lineOf(&v.Nodes[i])

@@ -292,6 +292,11 @@ func (c *cycle) wait(w waiter, why Why, s *several) Verdict {
 		return Verdict{Reasons: []Why{why}}
 	}
 	first := c.plannedStarts(w)
+	if s != nil && len(w.job.Request.Partitions) > 1 {
+		// a job of several partitions waits for its turn in each
+	} else if better, ok := c.displaceFor(w, first); ok {
+		first = &better
+	}
 	v := Verdict{Reasons: c.why(w.trial, first != nil)}
 	if s != nil && s.planned != nil { // kept in another partition, and released by lookAlone
 		if first == nil || s.planned.start <= first.start {

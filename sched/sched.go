@@ -44,7 +44,9 @@ type Start struct {
 // Preemption ends a running job for another one.
 type Preemption struct {
 	Victim, For job.ID
+	Attempt     uint32 // of the victim
 	Requeue     bool
+	Grace       uint32 // seconds between the notice to the victim and its end; 0: as for any other end
 }
 
 // Verdict is everything that holds one waiting job.

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"muster/accounting"
 	"muster/internal/bitset"
 	"muster/job"
 	"muster/partition"
@@ -15,9 +16,10 @@ type View struct {
 	Reservations []*partition.Reservation
 	Licenses     []partition.License
 	LicenseHolds []LicenseHold
-	Waiting      []Waiting // by descending priority, then ascending id
-	Promises     []Promise // planned starts to be kept, at most one of each job
-	Limits       Limits    // nil: none
+	Waiting      []Waiting        // by descending priority, then ascending id
+	Promises     []Promise        // planned starts to be kept, at most one of each job
+	Limits       Limits           // nil: none
+	Book         *accounting.Book // who may displace whom; nil: nobody by QOS
 }
 
 // Node is one node with what jobs hold of it.
@@ -31,6 +33,7 @@ type Node struct {
 // Hold is what one job holds of a node. Until is when its limit ends it, 0: never.
 type Hold struct {
 	Job       job.ID
+	Of        *job.Job // its record
 	Partition string
 	Until     job.Time
 	Room      partition.Room

@@ -25,6 +25,7 @@ type world struct {
 // ran is a start with its end.
 type ran struct {
 	Start
+	of    *job.Job
 	until job.Time
 }
 
@@ -101,6 +102,7 @@ func (w *world) apply(p *Plan) {
 func (w *world) run(s Start) {
 	at := slices.IndexFunc(w.Waiting, func(x Waiting) bool { return x.Job.ID == s.Job })
 	x := &w.Waiting[at]
+	of := x.Job
 	if x.Job.IsArrayRest() && x.Job.Array.Waiting.Len() > 1 {
 		j := *x.Job
 		j.Array.Waiting = j.Array.Waiting.Clone()
@@ -114,7 +116,12 @@ func (w *world) run(s Start) {
 	if s.Limit != job.Unlimited {
 		until = w.now + job.Time(s.Limit)*minute
 	}
-	w.runs = append(w.runs, ran{s, until})
+	if of.IsArrayRest() {
+		task := *of
+		of = &task
+	}
+	of.State, of.Times.Start, of.Alloc = job.Running, w.now, &s.Alloc
+	w.runs = append(w.runs, ran{s, of, until})
 	w.hold(&w.runs[len(w.runs)-1])
 }
 
@@ -122,7 +129,7 @@ func (w *world) hold(s *ran) {
 	for i := range s.Alloc.Nodes {
 		share := &s.Alloc.Nodes[i]
 		n := &w.Nodes[share.Node-1]
-		n.Holds = append(slices.Clone(n.Holds), Hold{Job: s.Job, Until: s.until, Room: n.Host.Of(share)})
+		n.Holds = append(slices.Clone(n.Holds), Hold{Job: s.Job, Of: s.of, Partition: s.Alloc.Partition, Until: s.until, Room: n.Host.Of(share)})
 		n.hold(share)
 	}
 	if len(s.Alloc.Licenses) > 0 {
@@ -130,9 +137,30 @@ func (w *world) hold(s *ran) {
 	}
 }
 
+// cancel makes a running job one that is about to end.
+func (w *world) cancel(id job.ID, until job.Time) {
+	for i := range w.runs {
+		if w.runs[i].Job == id {
+			w.runs[i].until, w.runs[i].of.Cancel = until, &job.Cancel{}
+		}
+	}
+	w.expire()
+}
+
+// jobOf finds a running job's record.
+func (w *world) jobOf(id job.ID) *job.Job {
+	for i := range w.runs {
+		if w.runs[i].Job == id {
+			return w.runs[i].of
+		}
+	}
+	return nil
+}
+
 // expire ends the jobs whose limit has passed.
 func (w *world) expire() {
 	w.runs = slices.DeleteFunc(w.runs, func(s ran) bool { return s.until != 0 && s.until <= w.now })
+	w.Nodes = slices.Clone(w.Nodes)
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
 		n.Holds, n.Busy, n.Held = nil, &bitset.Set{}, nil

@@ -73,6 +73,7 @@ func (e *End) Code(c *wire.Coder) {
 	wire.Uint(c, 4, &e.Reason)
 	c.String(5, &e.Detail)
 	wire.OptUint(c, 6, &e.Attempt)
+	wire.Uint(c, 7, &e.Grace)
 }
 
 // Code implements wire.Message.

@@ -125,6 +125,7 @@ type End struct {
 	Reason  job.Reason
 	Detail  string
 	Attempt *uint32 // only if the job is at this attempt (the controller's own ends)
+	Grace   uint32  // seconds between the notice to running ones and SIGKILL; 0: KillWait
 }
 
 // Update replaces parts of a job; what is nil stays.

@@ -56,7 +56,7 @@ func (m *Machine) wish(r *jobRow, c *End) {
 	if old := r.Cancel; old != nil && (old.Flags&requeueFlags == 0 || c.Flags&requeueFlags != 0) {
 		return
 	}
-	r.Cancel = &job.Cancel{By: m.by.UID, At: m.work.now, To: c.To, Flags: c.Flags & requeueFlags, Reason: c.Reason}
+	r.Cancel = &job.Cancel{By: m.by.UID, At: m.work.now, To: c.To, Flags: c.Flags & requeueFlags, Reason: c.Reason, Grace: c.Grace}
 	if c.Detail != "" {
 		r.Detail = c.Detail
 	}

@@ -2083,7 +2083,8 @@ type Ending struct {
 	Attempt       *Attempt               `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Why           string                 `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"` // TIMEOUT, CANCELLED, … for the line in the job's output
 	AtMs          int64                  `protobuf:"varint,3,opt,name=at_ms,json=atMs,proto3" json:"at_ms,omitempty"`
-	Now           bool                   `protobuf:"varint,4,opt,name=now,proto3" json:"now,omitempty"` // SIGKILL without waiting
+	Now           bool                   `protobuf:"varint,4,opt,name=now,proto3" json:"now,omitempty"`                     // SIGKILL without waiting
+	GraceS        uint32                 `protobuf:"varint,5,opt,name=grace_s,json=graceS,proto3" json:"grace_s,omitempty"` // seconds between SIGTERM and SIGKILL; 0: kill_wait_s
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2144,6 +2145,13 @@ func (x *Ending) GetNow() bool {
 		return x.Now
 	}
 	return false
+}
+
+func (x *Ending) GetGraceS() uint32 {
+	if x != nil {
+		return x.GraceS
+	}
+	return 0
 }
 
 type Launch struct {
@@ -3332,12 +3340,13 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x06resume\x18\a \x03(\v2\x0f.muster.AttemptR\x06resume\"I\n" +
 	"\x05Limit\x12)\n" +
 	"\aattempt\x18\x01 \x01(\v2\x0f.muster.AttemptR\aattempt\x12\x15\n" +
-	"\x06end_ms\x18\x02 \x01(\x03R\x05endMs\"l\n" +
+	"\x06end_ms\x18\x02 \x01(\x03R\x05endMs\"\x85\x01\n" +
 	"\x06Ending\x12)\n" +
 	"\aattempt\x18\x01 \x01(\v2\x0f.muster.AttemptR\aattempt\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x13\n" +
 	"\x05at_ms\x18\x03 \x01(\x03R\x04atMs\x12\x10\n" +
-	"\x03now\x18\x04 \x01(\bR\x03now\"\xfc\x03\n" +
+	"\x03now\x18\x04 \x01(\bR\x03now\x12\x17\n" +
+	"\agrace_s\x18\x05 \x01(\rR\x06graceS\"\xfc\x03\n" +
 	"\x06Launch\x12)\n" +
 	"\aattempt\x18\x01 \x01(\v2\x0f.muster.AttemptR\aattempt\x12\x17\n" +
 	"\aboot_id\x18\x02 \x01(\tR\x06bootId\x12\x1d\n" +

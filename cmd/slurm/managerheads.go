@@ -57,7 +57,7 @@ func userAssociationHeads() []head {
 
 func qosHeads() []head {
 	return []head{
-		{"Name", 10, "name", ""}, {"Priority", 10, "priority", ""}, {"GraceTime", 10, "gracetime", ""}, {"Preempt", 10, "", ""}, {"PreemptExemptTime", 19, "", ""}, {"PreemptMode", 11, "preemptmode", ""},
+		{"Name", 10, "name", ""}, {"Priority", 10, "priority", ""}, {"GraceTime", 10, "gracetime", ""}, {"Preempt", 10, "preempt", ""}, {"PreemptExemptTime", 19, "preemptexempttime", ""}, {"PreemptMode", 11, "preemptmode", ""},
 		{"Flags", 40, "flags", ""}, {"UsageThres", 10, "", ""}, {"UsageFactor", 11, "usagefactor", ""}, {"GrpTRES", 13, "grptres", ""}, {"GrpTRESMins", 13, "", ""}, {"GrpTRESRunMins", 13, "", ""},
 		{"GrpJobs", 7, "grpjobs", ""}, {"GrpSubmit", 9, "grpsubmit", "grpsubmitjobs"}, {"GrpWall", 11, "", ""}, {"MaxTRES", 13, "maxtres", "maxtresperjob"}, {"MaxTRESPerNode", 14, "", ""},
 		{"MaxTRESMins", 13, "", ""}, {"MaxWall", 11, "maxwall", "maxwalldurationperjob"}, {"MaxTRESPU", 13, "maxtrespu", "maxtresperuser"}, {"MaxJobsPU", 9, "maxjobspu", "maxjobsperuser"},

@@ -171,6 +171,8 @@ func setQOSField(q *accounting.QOS, p api.Pair) error {
 		return setAmounts(&q.PerAccount.TRES, p)
 	case "mintres", "mintresperjob", "mintrespj":
 		return setAmounts(&q.MinTRES, p)
+	case "preempt", "preempts", "preemptmode", "gracetime", "grace", "preemptexempttime", "preemptexempt":
+		return setPreempt(q, p)
 	default:
 		return unknown(p)
 	}

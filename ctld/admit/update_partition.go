@@ -93,6 +93,13 @@ func setPartitionField(root *state.Root, v *partition.Partition, f api.Pair) err
 		return setPartitionCount(&v.MinNodes, f)
 	case "MaxCPUsPerNode":
 		return setPartitionCount(&v.MaxCPUsNode, f)
+	case "PreemptMode":
+		m, ok := partition.ParsePreemptMode(f.Value)
+		if !ok {
+			return badValue(f)
+		}
+		v.PreemptMode = m.String()
+		return nil
 	case "GraceTime":
 		return setPartitionCount(&v.GraceTime, f)
 	case "PriorityTier":

@@ -133,7 +133,7 @@ func ending(j *job.Job) *pb.Ending {
 		return e
 	}
 	e.AtMs = int64(c.At)
-	e.Why = c.To.String()
+	e.Why, e.GraceS = c.To.String(), c.Grace
 	if c.Flags&(job.Requeued|job.RequeueHold|job.SpecialExit) != 0 && c.To != job.Preempted && c.To != job.NodeFail {
 		e.Why = "REQUEUED"
 	}

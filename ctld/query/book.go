@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -135,14 +136,14 @@ func (t *tables) assocs() {
 }
 
 func (t *tables) qos() {
-	t.fields("name priority gracetime preemptmode usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres description")
+	t.fields("name priority gracetime preemptmode preempt preemptexempttime usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres description")
 	for _, q := range t.book.QOS {
 		flags := ""
 		if q.DenyOnLimit {
 			flags = "DenyOnLimit"
 		}
 		l := &q.Limits
-		t.row(q.Name, strconv.Itoa(int(q.Priority)), "00:00:00", "cluster", "1.000000", flags, amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
+		t.row(q.Name, strconv.Itoa(int(q.Priority)), clock(uint64(q.GraceTime)), cmp.Or(strings.ToLower(q.PreemptMode.String()), "cluster"), strings.Join(q.Preempt, ","), exempt(q), "1.000000", flags, amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
 			amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), amounts(q.MinTRES), q.Description)
 	}
 }
@@ -278,6 +279,17 @@ func shares(a *accounting.Association) string {
 func bound(b accounting.Bound) string {
 	if n, ok := b.Get(); ok {
 		return strconv.FormatUint(n, 10)
+	}
+	return ""
+}
+
+// clock prints seconds as hours, minutes and seconds.
+func clock(s uint64) string { return string(slurm.AppendSpan(nil, int64(s))) }
+
+// exempt prints the time that jobs of a QOS run before they may be preempted.
+func exempt(q *accounting.QOS) string {
+	if n, ok := q.Exempt.Get(); ok {
+		return clock(n)
 	}
 	return ""
 }

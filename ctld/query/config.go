@@ -54,6 +54,9 @@ func settings(core service.Core, c *partition.Cluster) []api.ConfigPair {
 		{Key: "MaxNodeCount", Value: strconv.Itoa(len(c.Nodes))},
 		{Key: "MinJobAge", Value: seconds(t.MinJobAge)},
 		{Key: "OverTimeLimit", Value: fmt.Sprintf("%d min", t.OverTime)},
+		{Key: "PreemptExemptTime", Value: string(slurm.AppendSpan(nil, int64(p.Preempt.Exempt)))},
+		{Key: "PreemptMode", Value: preemptMode(p)},
+		{Key: "PreemptType", Value: preemptType(p)},
 		{Key: "PriorityCalcPeriod", Value: span(p.Priority.CalcPeriod)},
 		{Key: "PriorityDecayHalfLife", Value: span(p.Priority.HalfLife)},
 		{Key: "PriorityFavorSmall", Value: yesIf(p.Priority.FavorSmall)},
@@ -178,4 +181,20 @@ func selectParameters(p *partition.Policy) string {
 		s += "_MEMORY"
 	}
 	return s
+}
+
+// preemptType names the rule for making room as slurm.conf does.
+func preemptType(p *partition.Policy) string {
+	if p.Preempt.Type == "" {
+		return "preempt/none"
+	}
+	return "preempt/" + p.Preempt.Type
+}
+
+// preemptMode is what happens to jobs that make room.
+func preemptMode(p *partition.Policy) string {
+	if p.Preempt.Type == "" {
+		return "OFF"
+	}
+	return p.Preempt.Mode.String()
 }

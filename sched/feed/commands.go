@@ -13,7 +13,8 @@ import (
 func Commands(plan *sched.Plan, root *state.Root) []state.Command {
 	var list []state.Command
 	for _, v := range plan.Preempt {
-		end := &state.End{Targets: []state.Target{{Job: v.Victim}}, To: job.Preempted}
+		attempt := v.Attempt
+		end := &state.End{Targets: []state.Target{{Job: v.Victim}}, To: job.Preempted, Attempt: &attempt, Grace: v.Grace}
 		if v.Requeue {
 			end.Flags = job.Requeued
 		}

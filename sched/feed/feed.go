@@ -56,7 +56,7 @@ func (f *Feed) Update(root *state.Root) *sched.View {
 	f.view.Licenses = root.Cluster().Licenses
 	f.view.Reservations = slices.Collect(root.Reservations())
 	f.queue(root)
-	f.view.Limits = nil
+	f.view.Limits, f.view.Book = nil, root.Book()
 	if rules := root.Rules(); rules.Associations {
 		f.view.Limits = &sched.Accounts{Rules: rules, Uses: root}
 	}
@@ -204,11 +204,14 @@ func holdOf(h *partition.Host, j *job.Job, s *job.Share) sched.Hold {
 	until := j.Times.LimitEnd
 	if j.State.Ended() || j.Cancel != nil {
 		until = 1 // it is about to end
+		if j.Cancel != nil && j.Cancel.Grace > 0 {
+			until = j.Cancel.At + job.Time(j.Cancel.Grace)*1000
+		}
 	}
 	if j.State == job.Suspended {
 		until = 0
 	}
-	return sched.Hold{Job: j.ID, Partition: j.Alloc.Partition, Until: until, Room: h.Of(s)}
+	return sched.Hold{Job: j.ID, Of: j, Partition: j.Alloc.Partition, Until: until, Room: h.Of(s)}
 }
 
 func (f *Feed) hold(j *job.Job) {

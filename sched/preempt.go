@@ -1,0 +1,262 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"muster/accounting"
+	"muster/job"
+	"muster/partition"
+)
+
+// maxVictims bounds how many running jobs one waiting job may displace.
+const maxVictims = 256
+
+// victim is a running job that may have to make room.
+type victim struct {
+	job     *job.Job
+	nodes   []int // places in the view
+	rooms   []partition.Room
+	until   job.Time
+	tier    int
+	rank    uint64 // priority of its QOS
+	worth   uint64 // CPU milliseconds that would be lost
+	requeue bool
+	grace   job.Time // milliseconds
+	ends    job.Time // when it would be gone
+}
+
+// rivalsKey is what decides who may be displaced.
+type rivalsKey struct {
+	qos  string
+	tier int
+}
+
+// displacing tells whether the cluster lets jobs make room for others.
+func (c *cycle) displacing() bool {
+	return c.view.Policy.Preempt.Type != ""
+}
+
+// rivalsOf lists whom a job in a partition may displace. The cheapest come first:
+// those of the lowest QOS and partition, of these the ones that lose the least CPU
+// time.
+func (c *cycle) rivalsOf(j *job.Job, part int) []*victim {
+	key := rivalsKey{j.QOS, c.tier(part)}
+	if list, known := c.rivals[key]; known {
+		return list
+	}
+	var list []*victim
+	for _, v := range c.runners() {
+		if c.mayDisplace(j, part, v) {
+			list = append(list, v)
+		}
+	}
+	slices.SortFunc(list, func(a, b *victim) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.tier, b.tier), cmp.Compare(a.worth, b.worth), cmp.Compare(b.job.ID, a.job.ID))
+	})
+	c.rivals[key] = list
+	return list
+}
+
+// runners gathers the running jobs that some rule lets make room.
+func (c *cycle) runners() []*victim {
+	if c.running != nil {
+		return c.running
+	}
+	c.running = []*victim{}
+	at := map[job.ID]*victim{}
+	for i := range c.view.Nodes {
+		for k := range c.view.Nodes[i].Holds {
+			h := &c.view.Nodes[i].Holds[k]
+			if h.Of == nil || h.Of.State != job.Running || h.Of.Cancel != nil || h.Of.Het.Leader != 0 {
+				continue
+			}
+			v := at[h.Job]
+			if v == nil {
+				v = c.victimOf(h)
+				at[h.Job] = v
+				c.running = append(c.running, v)
+			}
+			v.nodes, v.rooms = append(v.nodes, i), append(v.rooms, h.Room)
+		}
+	}
+	return c.running
+}
+
+// victimOf works out what displacing a job would mean. A job that is never
+// displaced has no end.
+func (c *cycle) victimOf(h *Hold) *victim {
+	j := h.Of
+	v := &victim{job: j, until: c.end(h.Until), requeue: true, tier: c.tier(c.partition(h.Partition))}
+	mode, exempt := c.view.Policy.Preempt.Mode, c.view.Policy.Preempt.Exempt
+	grace := uint32(0)
+	if q := c.qosOf(j); q != nil {
+		v.rank = uint64(q.Priority)
+		if c.view.Policy.Preempt.Type == partition.PreemptByQOS {
+			mode, grace = cmp.Or(q.PreemptMode, mode), q.GraceTime
+		}
+		if n, ok := q.Exempt.Get(); ok {
+			exempt = uint32(min(n, 1<<31))
+		}
+	}
+	if p := c.partition(h.Partition); p >= 0 && c.view.Policy.Preempt.Type == partition.PreemptByTier {
+		own, _ := partition.ParsePreemptMode(c.view.Partitions[p].PreemptMode)
+		mode, grace = cmp.Or(own, mode), c.view.Partitions[p].GraceTime
+	}
+	v.requeue = mode == partition.PreemptRequeue && j.Request != nil && j.Request.Requeue && !j.Request.Interactive
+	v.grace = job.Time(grace) * 1000
+	if mode == partition.PreemptOff || mode == partition.PreemptUnset || c.now < j.Times.Start+job.Time(exempt)*1000 {
+		return v
+	}
+	v.ends = second(c.now + v.grace + overdue)
+	if j.Alloc != nil {
+		v.worth = uint64(j.Alloc.CPUs) * uint64(max(0, c.now-j.Times.Start))
+	}
+	return v
+}
+
+func (c *cycle) qosOf(j *job.Job) *accounting.QOS {
+	if c.view.Book == nil {
+		return nil
+	}
+	return c.view.Book.QOSNamed(j.QOS)
+}
+
+// mayDisplace judges one pair by the cluster's rule.
+func (c *cycle) mayDisplace(j *job.Job, part int, v *victim) bool {
+	if v.ends == 0 || c.displaced[v.job.ID] {
+		return false
+	}
+	if c.view.Policy.Preempt.Type == partition.PreemptByTier {
+		return c.tier(part) > v.tier
+	}
+	q := c.qosOf(j)
+	return q != nil && slices.Contains(q.Preempt, v.job.QOS)
+}
+
+// displace makes room for a job that cannot start now: it looks for the cheapest
+// running jobs without which the job starts sooner than it would otherwise, and
+// lists them in the plan. The room is kept for the job, so that it starts when
+// they are gone. ok is false if that helps nothing. planned is where the job would
+// start otherwise, nil if nowhere; nothing of it is taken.
+func (c *cycle) displace(w waiter, planned *spot) (s spot, ok bool) {
+	t := w.trial
+	if !c.displacing() || t.resv != nil || len(t.absent) > 0 {
+		return spot{}, false
+	}
+	all := c.inReach(t, c.rivalsOf(w.job, t.partAt))
+	if len(all) == 0 {
+		return spot{}, false
+	}
+	try := *t
+	try.rows = nil // the grid does not know of room that is only wished for
+	fits := func(some []*victim) (spot, bool) {
+		ready := c.now
+		for _, v := range some {
+			ready = max(ready, v.ends)
+		}
+		if planned != nil && planned.start <= ready {
+			return spot{}, false // it starts as soon without
+		}
+		c.release(some, 1)
+		defer c.release(some, -1)
+		return c.at(&try, ready, t.limit, false)
+	}
+	// The fewest of the cheapest that suffice, then without each that is not needed,
+	// the dearest first.
+	n := c.enoughOf(all, fits)
+	if n == 0 {
+		return spot{}, false
+	}
+	chosen := slices.Clone(all[:n])
+	for i := len(chosen) - 1; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(chosen), i, i+1)
+		if _, ok := fits(fewer); ok {
+			chosen = fewer
+		}
+	}
+	s, ok = fits(chosen)
+	if !ok || len(chosen) == 0 {
+		return spot{}, false
+	}
+	c.release(chosen, 1)
+	for _, v := range chosen {
+		c.displaced[v.job.ID] = true
+		c.plan.Preempt = append(c.plan.Preempt, Preemption{Victim: v.job.ID, Attempt: v.job.Attempt, For: w.job.ID, Requeue: v.requeue, Grace: uint32(v.grace / 1000)})
+		for _, i := range v.nodes {
+			if c.grid != nil {
+				c.grid.redraw(c, i, c.now, never)
+			}
+		}
+	}
+	clear(c.rivals)
+	return s, true
+}
+
+// displaceFor makes room for a job and keeps it, in place of where the job was
+// planned.
+func (c *cycle) displaceFor(w waiter, planned *spot) (spot, bool) {
+	if !c.displacing() {
+		return spot{}, false
+	}
+	if planned != nil {
+		c.take(planned, 1)
+	}
+	s, ok := c.displace(w, planned)
+	switch {
+	case ok:
+		c.take(&s, -1)
+		c.noteTaking(w.job.ID, &s, nil)
+	case planned != nil:
+		c.take(planned, -1)
+	}
+	return s, ok
+}
+
+// enoughOf is the least number of victims, from the cheapest on, with which a job
+// fits; 0 if it does not with all of them.
+func (c *cycle) enoughOf(all []*victim, fits func([]*victim) (spot, bool)) int {
+	if _, ok := fits(all); !ok {
+		return 0
+	}
+	low, high := 0, len(all) // low does not suffice, high does
+	for high-low > 1 {
+		mid := low + (high-low)/2
+		if _, ok := fits(all[:mid]); ok {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high
+}
+
+// inReach are the victims that hold something of nodes which a trial may use.
+func (c *cycle) inReach(t *trial, list []*victim) []*victim {
+	var out []*victim
+	for _, v := range list {
+		if len(out) == maxVictims {
+			break
+		}
+		if !c.displaced[v.job.ID] && slices.ContainsFunc(v.nodes, func(i int) bool { return t.bits[i/64]&(1<<(i%64)) != 0 }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// release gives back what victims would hold after their early ends, or with sign
+// -1 takes it again.
+func (c *cycle) release(list []*victim, sign int) {
+	for _, v := range list {
+		if v.until <= v.ends {
+			continue
+		}
+		for k, i := range v.nodes {
+			c.lines[i].change(v.ends, v.until, &v.rooms[k], sign)
+			if c.kept != nil && len(c.kept.lines[i].at) > 0 {
+				c.kept.lines[i].change(v.ends, v.until, &v.rooms[k], sign)
+			}
+		}
+	}
+}
