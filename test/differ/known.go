@@ -31,6 +31,8 @@ func entries() []entry {
 		{where: "code|stdout|stderr", options: []string{"exclusive"}, key: "(?i).*exclus\\S*[= ]user.*", reason: "nodes are not shared by user: no node suits such a job"},
 		{where: "code|stdout|stderr", options: []string{"profile"}, got: "(?s).*profiles are not kept here.*|255|", reason: "refused by name: profiles are not kept"},
 		{where: "code|stderr", options: []string{"requeue"}, key: ".*expedite.*", reason: "refused by name: use --requeue"},
+		{where: "stdout", key: `(squeue|sinfo) .*(AllocNodes|AllocSID|AssocId|SLUID|Priority|PriorityLong|PendingTime|LastSchedEval|CPUsLoad|FreeMem|Port|NodeAddr).*|squeue .*%s|squeue .*%12s.*|sinfo .*%(12)?[eoO].*|sacct .*(DBIndex|SLUID|Priority|CPUTimeRAW|ElapsedRaw|(Ave|Max|Min|TRESUsage)\\w+).*`,
+			reason: "tells of the machine, of the moment, or of who made the record"},
 		{where: "record:WCKey", reason: "workload keys are kept and shown; Slurm shows them with TrackWCKey only"},
 		{where: "record:TresPer(Node|Job|Socket|Task)", reason: "devices are shown as they were read: with their count, those of one kind added up"},
 		{where: "record:Switches", reason: "the wait that was asked for is kept; Slurm cuts it to max_switch_wait"},

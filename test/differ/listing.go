@@ -116,9 +116,10 @@ func Listings() []Case {
 		add("sinfo", "-O", f.Name)
 		add("sinfo", "-h", "-N", "-O", "nodelist:6,"+f.Name+":12,"+f.Name+":.9")
 	}
+	const ended = "@0@,@1@,@10@,@11@"
 	for _, f := range format.AcctFields() {
-		add("sacct", "-X", "-n", "-S", "now-1hours", "-u", userName, "-o", "jobname,"+f.Name)
-		add("sacct", "-n", "-P", "-S", "now-1hours", "-u", userName, "-o", "jobname%6,"+f.Name+"%12,"+f.Name+"%-5")
+		add("sacct", "-X", "-n", "-j", ended, "-o", "jobname,"+f.Name)
+		add("sacct", "-n", "-P", "-j", ended, "-o", "jobname%6,"+f.Name+"%12,"+f.Name+"%-5")
 	}
 	for _, line := range strings.Split(strings.TrimSpace(listingLines), "\n") {
 		words := strings.Split(line, " ")

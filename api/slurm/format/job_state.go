@@ -38,7 +38,7 @@ func jobTimes() []jobField {
 			}
 			return slurm.AppendShortSpan(dst, int64(r.Times.Limit)*60-RunSeconds(r, x.Now))
 		}},
-		{Name: "TimeLimit", Letter: 'l', Head: "TIME_LIMIT", Over: false, Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte {
+		{Name: "TimeLimit", Letter: 'l', Head: "TIME_LIMIT", Over: true, Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte {
 			return slurm.AppendShortLimit(dst, r.Times.Limit)
 		}},
 		{Name: "TimeUsed", Letter: 'M', Head: "TIME", Over: true, Text: func(dst []byte, x *Context, r *api.JobRecord) []byte {

@@ -67,7 +67,7 @@ func (t *Table[R]) AppendHead(dst []byte) []byte {
 		if c.Field != nil {
 			at := len(dst)
 			dst = append(dst, c.Field.Head...)
-			dst = fit(dst, at, c.Width, c.Right, c.Field.Over)
+			dst = fit(dst, at, c.Width, c.Right, false)
 		}
 		dst = append(dst, c.Suffix...)
 	}
@@ -81,6 +81,9 @@ func (t *Table[R]) AppendRow(dst []byte, x *Context, r *R) []byte {
 		if c.Field != nil {
 			at := len(dst)
 			dst = c.Field.Text(dst, x, r)
+			if !c.Right && 0 < c.Width && c.Width < len(null) && string(dst[at:]) == null {
+				dst = dst[:at] // the C library writes nothing where the word does not fit
+			}
 			starred := c.Field.Star && len(dst) > at && dst[len(dst)-1] == '*'
 			dst = fit(dst, at, c.Width, c.Right, c.Field.Over)
 			if starred && c.Width > 0 && len(dst) == at+c.Width {
