@@ -130,7 +130,8 @@ type Grant struct {
 	Tasks   uint32   // of all nodes
 	Nodes   []GrantNode
 	Hidden  bool
-	Attach  bool // only to look at the output of the step
+	Attach  bool   // only to look at the output of the step
+	GPUBind string // --gpu-bind; "": by GrantNode.PerTask
 }
 
 // Code implements wire.Message.
@@ -145,6 +146,7 @@ func (g *Grant) Code(w *wire.Coder) {
 	wire.Slice(w, 8, &g.Nodes)
 	w.Bool(9, &g.Hidden)
 	w.Bool(10, &g.Attach)
+	w.String(11, &g.GPUBind)
 }
 
 // GrantNode is the part of a step on one node.

@@ -120,6 +120,8 @@ type Want struct {
 	Cores  *bitset.Set // free cores of the node; nil: cores do not matter
 	Need   int         // how many of them the job takes
 	Fabric bool        // the job spans nodes: cards matter
+	// CoresFirst: enough cores beside the devices matter more than their links.
+	CoresFirst bool
 }
 
 // Choose picks the best set of free devices: that with the fastest slowest link,
@@ -191,7 +193,7 @@ type search struct {
 }
 
 // score compares sets by its fields, from the first on; more is better.
-type score [5]int
+type score [6]int
 
 func (a *score) compare(b *score) int {
 	for i := range a {
@@ -286,5 +288,10 @@ func (s *search) rate() score {
 	for ; sides != 0; sides &= sides - 1 {
 		cores += s.beside[lowest(sides)]
 	}
-	return score{weakest, sum, min(cores, s.w.Need), cards, rest}
+	cores = min(cores, s.w.Need)
+	before := 0
+	if s.w.CoresFirst {
+		before = cores
+	}
+	return score{before, weakest, sum, cores, cards, rest}
 }

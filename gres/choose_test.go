@@ -78,6 +78,7 @@ func TestChoosesTheBestSet(t *testing.T) {
 		{"it, when nothing else is asked for", machine(8, 4, false, lost), Want{Free: all, Count: 1}, bitset.Of(2)},
 		{"where cores are free", pairs(), Want{Free: all, Count: 2, Cores: bitset.Range(8, 16), Need: 4}, bitset.Of(4, 5)},
 		{"links before cores", pairs(), Want{Free: bitset.Of(0, 1, 4, 6), Count: 2, Cores: bitset.Range(8, 16), Need: 4}, bitset.Of(0, 1)},
+		{"cores before links, if so asked", pairs(), Want{Free: bitset.Of(0, 1, 4, 6), Count: 2, Cores: bitset.Range(8, 16), Need: 4, CoresFirst: true}, bitset.Of(4, 6)},
 		{"fewer near cores than wanted are better than none", pairs(), Want{Free: all, Count: 1, Cores: bitset.Of(0, 8, 9), Need: 4}, bitset.Of(4)},
 		{"all", pairs(), Want{Free: all, Count: 8}, all},
 		{"too few are free", pairs(), Want{Free: bitset.Of(1), Count: 2}, nil},

@@ -9,6 +9,7 @@ import (
 
 	"muster/api/pb"
 	"muster/api/slurm"
+	"muster/gres"
 	"muster/internal/bitset"
 	"muster/noded/shepherd"
 )
@@ -160,13 +161,43 @@ func (t *task) devices() []string {
 	return out
 }
 
+// bound are the GPUs of a list that --gpu-bind gives the task. Tasks run on all cores
+// that their job has here.
+func (t *task) bound(bind *gres.Binding, ids []int) []int {
+	v := t.step.node.inventory()
+	list := make([]gres.Bindable, len(ids))
+	for i, id := range ids {
+		list[i].Index = id
+		if at := slices.IndexFunc(v.Devices, func(d device) bool { return d.Name == "gpu" && int(d.Index) == id }); at >= 0 {
+			list[i].Cores = v.Devices[at].Cores
+		}
+	}
+	cores := &bitset.Set{}
+	for _, c := range t.step.launch.GetPart().GetCores() {
+		cores.Add(int(c))
+	}
+	global := v.Open || t.step.node.tree == nil
+	var out []int
+	for _, at := range bind.Pick(int(t.local), list, cores, global) {
+		out = append(out, ids[at])
+	}
+	return out
+}
+
 // given tells which devices of the step are the task's: a share for each task
 // where the step asked by task, else all.
 func (t *task) given() func(name string, index int) bool {
 	mine := map[string]*bitset.Set{}
+	bind, bound := gres.ParseBinding(t.step.grant.GPUBind)
 	for _, d := range t.step.part.Devices {
 		ids := d.Index.Slice()
+		if bound && d.Name == "gpu" {
+			ids = t.bound(&bind, ids)
+		}
 		for _, p := range t.step.part.PerTask {
+			if bound && p.Name == "gpu" {
+				continue
+			}
 			if p.Name == d.Name && p.Count > 0 {
 				from := min(int(p.Count)*int(t.local), len(ids))
 				ids = ids[from:min(from+int(p.Count), len(ids))]

@@ -32,6 +32,9 @@ type Need struct {
 	Track              bool // memory is consumed
 	Spread, Fewest     bool
 	Contiguous         bool
+	// CoresNear: only cores beside the devices will do (--gres-flags=enforce-binding);
+	// CoresAny: it does not matter which (disable-binding).
+	CoresNear, CoresAny bool
 }
 
 // Gres is what a Need asks of devices.
@@ -56,6 +59,10 @@ func NewNeed(r *job.Request, p *Partition, pol *Policy) *Need {
 	n.Whole = r.Place.Sharing == job.Exclusive || n.CoreSpec > 0 || s.ThreadSpec > 0 ||
 		strings.EqualFold(p.OverSubscribe, "EXCLUSIVE")
 	n.setGres(&r.Gres, s)
+	for word := range strings.SplitSeq(strings.ToLower(r.Gres.Flags), ",") {
+		n.CoresNear = n.CoresNear || word == "enforce-binding"
+		n.CoresAny = n.CoresAny || word == "disable-binding"
+	}
 	n.setNodes(s, len(r.Place.Nodes))
 	n.limitMemory(p, pol)
 	return n

@@ -54,17 +54,25 @@ func (c *cycle) share(n *partition.Need, p *partition.Placed, spans bool) (job.S
 		if kind.Index != nil {
 			free := kind.Index.Clone()
 			free.Subtract(held[k])
-			w := gres.Want{Free: free, Count: int(count), Cores: open, Need: p.Cores, Fabric: spans}
+			w := gres.Want{Free: free, Count: int(count), Cores: open, Need: p.Cores, Fabric: spans, CoresFirst: n.CoresNear}
+			if n.CoresAny {
+				w.Cores = nil
+			}
 			if d.Index = kind.Layout.Choose(&w); d.Index == nil {
 				return s, false
 			}
-			kind.Layout.CoresNear(d.Index, near)
+			if !n.CoresAny {
+				kind.Layout.CoresNear(d.Index, near)
+			}
 		}
 		s.Devices = append(s.Devices, d)
 	}
 	want := p.Cores
 	if n.Whole {
 		want = topCore(h, n)
+	}
+	if n.CoresNear && !near.Empty() && !n.Whole {
+		open.Intersect(near)
 	}
 	s.Cores = pickCores(open, near, want)
 	return s, s.Cores != nil

@@ -59,7 +59,7 @@ func Key(r *job.Request) string {
 	for _, spec := range [...]gres.Spec{r.Gres.PerNode, r.Gres.PerJob, r.Gres.PerSocket, r.Gres.PerTask} {
 		b = appendText(b, spec.String())
 	}
-	for _, text := range [...]string{r.Place.Constraint, r.Place.Prefer, r.Place.Hint, r.Licenses, r.Reservation} {
+	for _, text := range [...]string{r.Place.Constraint, r.Place.Prefer, r.Place.Hint, r.Licenses, r.Reservation, r.Gres.Flags} {
 		b = appendText(b, text)
 	}
 	for _, list := range [...][]string{r.Partitions, r.Place.Nodes, r.Place.Exclude} {

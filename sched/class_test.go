@@ -20,7 +20,7 @@ func TestKeyTellsRequestsApart(t *testing.T) {
 		"Placement": func(r *job.Request) any { return &r.Place },
 	}
 	// What placement does not look at: display, steps, and networks that are not there.
-	skip := map[string]bool{"Bind": true, "Freq": true, "Flags": true, "Switches": true, "SwitchWait": true,
+	skip := map[string]bool{"Bind": true, "Freq": true, "Switches": true, "SwitchWait": true,
 		"Segment": true, "Dist": true, "MinCPUs": true}
 	for name, part := range parts {
 		kind := reflect.TypeOf(part(&job.Request{})).Elem()

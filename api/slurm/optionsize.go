@@ -224,6 +224,23 @@ func setGPUsPerNode(o *Options, v string) error   { return replaceGPUs(&o.Job.Gr
 func setGPUsPerSocket(o *Options, v string) error { return replaceGPUs(&o.Job.Gres.PerSocket, v) }
 func setGPUsPerTask(o *Options, v string) error   { return replaceGPUs(&o.Job.Gres.PerTask, v) }
 
+func setGPUBind(o *Options, v string) error {
+	if _, ok := gres.ParseBinding(v); !ok {
+		return &OptionError{Text: "Invalid --gpu-bind argument: " + v, Code: 255}
+	}
+	o.Job.Gres.Bind = v
+	return nil
+}
+
+func setTRESBind(o *Options, v string) error {
+	bind, ok := strings.CutPrefix(v, "gres/gpu:")
+	if _, known := gres.ParseBinding(bind); !ok || !known {
+		return &OptionError{Text: "Invalid --tres-bind argument: " + v, Code: 255}
+	}
+	o.Job.Gres.Bind = bind
+	return nil
+}
+
 // setTRESPerTask reads cpu=N, gres/name[:type]=N and license/name=N.
 func setTRESPerTask(o *Options, v string) error {
 	var devices []string
@@ -286,26 +303,4 @@ func setGresFlags(o *Options, v string) error {
 	}
 	o.Job.Gres.Flags = v
 	return nil
-}
-
-// setGPUBind checks and keeps --gpu-bind (sbatch(1)).
-func setGPUBind(o *Options, v string) error {
-	kind := strings.ToLower(v)
-	for _, flag := range []string{"verbose,", "v,", "quiet,", "q,"} {
-		kind = strings.TrimPrefix(kind, flag)
-	}
-	word, _, hasValue := strings.Cut(kind, ":")
-	switch word {
-	case "closest", "none":
-		if !hasValue {
-			o.Job.Gres.Bind = v
-			return nil
-		}
-	case "map_gpu", "mask_gpu", "per_task", "single":
-		if hasValue {
-			o.Job.Gres.Bind = v
-			return nil
-		}
-	}
-	return &OptionError{Text: "Invalid --gpu-bind argument: " + v, Code: 255}
 }

@@ -133,6 +133,9 @@ func (c *stepCommand) stepRequest(id job.ID) *api.StepRequest {
 		Exact:   run.Exact || c.o.WasSet("exclusive") == slurm.FromCommandLine && q.Place.Sharing != job.ShareDefault,
 		Overlap: run.Overlap, Overcommit: q.Size.Overcommit, Immediate: run.Immediate >= 0,
 	}
+	if n := q.Size.TasksPerGPU; n > 0 && r.Gres.Bind == "" {
+		r.Gres.Bind = "single:" + strconv.Itoa(int(n)) // srun(1), --ntasks-per-gpu
+	}
 	if c.o.TaskCount {
 		r.Tasks = q.Size.Tasks
 	}
@@ -158,7 +161,7 @@ func (c *stepCommand) allocateAndRun() int {
 	holder := c.client // the allocation lasts as long as this connection
 	defer holder.Close()
 	c.client = nil
-	c.o.Job.Memory, c.o.Job.Gres = job.Memory{}, job.GresRequest{PerTask: c.o.Job.Gres.PerTask}
+	c.o.Job.Memory, c.o.Job.Gres = job.Memory{}, job.GresRequest{PerTask: c.o.Job.Gres.PerTask, Bind: c.o.Job.Gres.Bind}
 	c.o.Job.Place.Nodes, c.o.Job.Place.Exclude = nil, nil
 	c.o.Job.Size.MaxNodes, c.o.Job.Size.MinNodes = 0, 0
 	if c.o.Job.Size.CPUsPerTask == 0 {

@@ -175,19 +175,22 @@ func jobRequestTexts() []jobField {
 	}
 }
 
-// bind is how tasks are bound to devices. GPUs by task bind them too.
-func bind(q *job.Request) string {
-	if q.Gres.Bind == "" {
-		for _, it := range q.Gres.PerTask {
-			if it.Name == "gpu" {
-				return "gres/gpu:per_task:" + decimal(it.Count)
-			}
+// Bind is how tasks are bound to devices, as --tres-bind has it. GPUs by task and
+// tasks by GPU bind them too.
+func Bind(q *job.Request) string {
+	const gpus = "gres/gpu:"
+	if q.Gres.Bind != "" {
+		return gpus + q.Gres.Bind
+	}
+	for _, it := range q.Gres.PerTask {
+		if it.Name == "gpu" {
+			return gpus + "per_task:" + decimal(it.Count)
 		}
 	}
-	if q.Gres.Bind == "" {
-		return ""
+	if n := q.Size.TasksPerGPU; n > 0 {
+		return gpus + "single:" + decimal(uint64(n))
 	}
-	return "gres/gpu:" + q.Gres.Bind
+	return ""
 }
 
 // Licenses writes counts of licences: foo:2,bar:1.
@@ -248,7 +251,7 @@ func jobShape() []jobField {
 		{Name: "Threads", Letter: 'J', Head: "THREADS_PER_CORE", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return AppendStar(dst, q.Size.ThreadsPerCore) })},
 		{Name: "Tres", Head: "TRES_ALLOC", Hidden: true, Needs: needResources, Text: appendJobTRES},
 		{Name: "tres-alloc", Head: "TRES_ALLOC", Needs: needResources, Text: appendJobTRES},
-		{Name: "tres-bind", Head: "TRES_BIND", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, bind(q), "N/A") })},
+		{Name: "tres-bind", Head: "TRES_BIND", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, Bind(q), "N/A") })},
 		{Name: "tres-freq", Head: "TRES_FREQ", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendOr(dst, q.Gres.Freq, "N/A") })},
 		{Name: "tres-per-job", Head: "TRES_PER_JOB", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte {
 			return appendOr(dst, string(AppendSpec(nil, q.Gres.PerJob)), "N/A")

@@ -303,7 +303,7 @@ func jobScript(w *record, r *api.JobRecord, q *job.Request) {
 		w.next("MemPerTres", "gres/gpu:"+decimal(r.Memory.MB))
 	}
 	for _, p := range [][2]string{
-		{"TresBind", bind(q)}, {"TresFreq", q.Gres.Freq},
+		{"TresBind", Bind(q)}, {"TresFreq", q.Gres.Freq},
 		{"TresPerJob", string(AppendSpec(nil, q.Gres.PerJob))}, {"TresPerNode", string(AppendSpec(nil, q.Gres.PerNode))},
 		{"TresPerSocket", string(AppendSpec(nil, q.Gres.PerSocket))}, {"TresPerTask", string(AppendPerTask(nil, q))},
 	} {

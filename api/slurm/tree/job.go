@@ -334,7 +334,7 @@ func jobEnd(w *Writer, x *format.Context, r *api.JobRecord, q *job.Request) {
 	limit(w, "time_limit", r.Times.Limit)
 	w.Set("time_minimum", int64(q.Timing.MinLimit))
 	w.SetIf("threads_per_core", int64(q.Size.ThreadsPerCore))
-	w.Text("tres_bind", q.Gres.Bind)
+	w.Text("tres_bind", format.Bind(q))
 	w.Text("tres_freq", q.Gres.Freq)
 	w.Text("tres_per_job", string(format.AppendSpec(nil, q.Gres.PerJob)))
 	w.Text("tres_per_node", string(format.AppendSpec(nil, q.Gres.PerNode)))
