@@ -297,6 +297,7 @@ func (a *Allocation) Code(c *wire.Coder) {
 	c.Uint64(6, &a.Billing)
 	wire.Slice(c, 7, &a.Licenses)
 	wire.Uint(c, 8, &a.BatchNode)
+	c.Uint64(9, &a.BillingRest)
 }
 
 // Code implements wire.Message.

@@ -134,6 +134,7 @@ type Allocation struct {
 	CPUs        uint32 // sum over the nodes
 	MemoryMB    uint64
 	Billing     uint64
+	BillingRest uint64 // what is billed beyond that, in parts of 1/partition.BillingUnit
 	Licenses    []License
 	BatchNode   NodeID
 }

@@ -76,11 +76,45 @@ type Priority struct {
 	Age, FairShare, JobSize, Partition, QOS, Assoc uint32
 	MaxAge                                         uint32 // seconds
 	FavorSmall                                     bool
-	HalfLife, CalcPeriod                           uint32 // seconds
+	HalfLife, CalcPeriod                           uint32 // seconds; a half-life of 0: use does not decay
 	TRES                                           []TRESWeight
+	Classic                                        bool        // fair share by the classic formula, else Fair Tree
+	Damp                                           uint32      // FairShareDampeningFactor of the classic formula, at least 1
+	Reset                                          UsageReset  // when past use is forgotten
+	Billing                                        BillingRule // of jobs in partitions with weights
 }
 
-// TRESWeight is a weight of one trackable resource, in thousandths.
+// UsageReset says when past use is forgotten (slurm.conf(5),
+// PriorityUsageResetPeriod).
+type UsageReset uint8
+
+// The periods. They begin at midnight in the cluster's zone; weeks on Sunday.
+const (
+	ResetNone UsageReset = iota
+	ResetDaily
+	ResetWeekly
+	ResetMonthly
+	ResetQuarterly
+	ResetYearly
+)
+
+// BillingRule says how the weights of a partition make up what a job is billed
+// (slurm.conf(5), PriorityFlags).
+type BillingRule uint8
+
+// The rules.
+const (
+	BillSum        BillingRule = iota // the sum of all
+	BillMax                           // MAX_TRES: the highest of CPUs, memory, nodes and gres, and the sum of the rest
+	BillMaxAndGres                    // MAX_TRES_GRES: of these the gres are added and not compared
+)
+
+// BillingUnit is how many parts make 1 of billing: weights of three decimals for
+// each GB or TB come to whole parts for each MB.
+const BillingUnit = 1000 << 20
+
+// TRESWeight is a weight of one trackable resource: of priorities in thousandths, of
+// billing in parts of 1/BillingUnit for each one (of memory: each MB).
 type TRESWeight struct {
 	TRES   string
 	Weight uint64

@@ -83,6 +83,10 @@ func (p *Priority) Code(c *wire.Coder) {
 	wire.Uint(c, 10, &p.HalfLife)
 	wire.Uint(c, 11, &p.CalcPeriod)
 	wire.Slice(c, 12, &p.TRES)
+	c.Bool(13, &p.Classic)
+	wire.Uint(c, 14, &p.Damp)
+	wire.Uint(c, 15, &p.Reset)
+	wire.Uint(c, 16, &p.Billing)
 }
 
 // Code implements wire.Message.
@@ -167,6 +171,7 @@ func (p *Partition) Code(c *wire.Coder) {
 	wire.Uint(c, 28, &p.GraceTime)
 	wire.Uint(c, 29, &p.Fence)
 	c.String(30, &p.Alternate)
+	wire.Slice(c, 31, &p.Billing)
 }
 
 // Code implements wire.Message.

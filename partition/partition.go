@@ -111,6 +111,7 @@ type Partition struct {
 	GraceTime     uint32 // seconds
 	Fence         Fence
 	Alternate     string
+	Billing       []TRESWeight // TRESBillingWeights; none: CPUs are billed
 }
 
 // PartitionState says what a partition does with new and waiting jobs
