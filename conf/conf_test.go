@@ -97,6 +97,30 @@ func TestWholeFile(t *testing.T) {
 	}
 }
 
+func TestOrder(t *testing.T) {
+	for _, c := range []struct {
+		text, order, problem string
+		classes              []uint32
+	}{
+		{"", "slurm", "", nil},
+		{"order = \"balanced\"", "balanced", "", nil},
+		{"order = \"balanced\"\norder_classes = [\"90s\", \"10m\"]", "balanced", "", []uint32{90, 600}},
+		{"order = \"fair\"", "", "order", nil},
+		{"order_classes = [\"10m\", \"90s\"]", "", "each longer than the one before", nil},
+		{"order_classes = [\"soon\"]", "", "want times such as", nil},
+	} {
+		f, err := Parse("cluster.toml", []byte(small+"[policy]\n"+c.text+"\n"))
+		switch {
+		case c.problem != "":
+			if err == nil || !strings.Contains(err.Error(), c.problem) {
+				t.Errorf("%q: error %v, want %q", c.text, err, c.problem)
+			}
+		case err != nil || f.Cluster.Policy.Order != c.order || !reflect.DeepEqual(f.Cluster.Policy.OrderClasses, c.classes):
+			t.Errorf("%q: %v, %+v", c.text, err, f)
+		}
+	}
+}
+
 func TestFence(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -258,7 +282,7 @@ func TestConformanceFile(t *testing.T) {
 func TestInit(t *testing.T) {
 	var b strings.Builder
 	err := Init(&b, Starter{
-		Name: "dev", TimeZone: "Asia/Tokyo",
+		Name: "dev", TimeZone: "Asia/Tokyo", Order: "balanced",
 		Controllers: []Daemon{{Name: "c1", Addresses: []string{"127.0.0.1"}, Bind: "127.0.0.1", Port: 7001, DataDir: `/tmp/a "b"`}},
 		Nodes: []StarterNodes{
 			{Names: "n[1-2]", Sockets: 2, Cores: 4, MemoryMB: 8000, Gres: []string{"gpu:a100:2"}, Devices: map[string]string{"gpu": "/tmp/gpu[0-1]"},
@@ -270,7 +294,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := parse(t, b.String())
-	if got := f.Cluster.Policy; got.DefMemory != (job.Memory{Per: job.MemoryPerCPU, MB: 1000}) || !reflect.DeepEqual(got.PropagateExcept, []string{"MEMLOCK"}) {
+	if got := f.Cluster.Policy; got.DefMemory != (job.Memory{Per: job.MemoryPerCPU, MB: 1000}) || !reflect.DeepEqual(got.PropagateExcept, []string{"MEMLOCK"}) || got.Order != "balanced" {
 		t.Errorf("policy %+v", got)
 	}
 	if f.Controllers[0].DataDir != `/tmp/a "b"` || f.Nodes[1].Port != 7102 || f.Cluster.Nodes[0].Gres.Devices[1].File != "/tmp/gpu1" {

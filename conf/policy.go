@@ -28,6 +28,7 @@ func (b *builder) policy() {
 		Priority:      b.priority(),
 		Order:         b.oneOf("policy", "order", p.Order, partition.OrderSlurm, partition.OrderBalanced),
 		Preempt:       b.preemption(),
+		OrderClasses:  b.orderClasses(p.OrderClasses),
 		SchedInterval: uint32(p.SchedInterval),
 		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
 		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
@@ -70,6 +71,20 @@ func (b *builder) mailDomain(name string) string {
 		b.fail("policy.mail_domain", "mail_domain: %s: want a name such as example.org", kindOf(name))
 	}
 	return name
+}
+
+// orderClasses reads the bounds of the balanced order, in seconds.
+func (b *builder) orderClasses(list []string) []uint32 {
+	var out []uint32
+	for _, text := range list {
+		var s seconds
+		if err := s.set(text); err != nil || len(out) > 0 && uint32(s) <= out[len(out)-1] {
+			b.fail("policy.order_classes", "order_classes: %s: want times such as \"2m\", each longer than the one before", text)
+			continue
+		}
+		out = append(out, uint32(s))
+	}
+	return out
 }
 
 func (b *builder) words(path, key string, words []string, known ...string) []string {

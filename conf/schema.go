@@ -123,6 +123,7 @@ type policyTable struct {
 	MailProg      string    `toml:"mail_prog" default:"/bin/mail" doc:"Program that the leading controller sends mail with, called as PROGRAM -s SUBJECT USER with nothing to read; empty: no mail (MailProg)."`
 	MailDomain    string    `toml:"mail_domain" doc:"Added to the name of a user who gave no --mail-user, as NAME@DOMAIN (MailDomain)."`
 	Order         string    `toml:"order" default:"slurm" doc:"How jobs of equal priority are ordered: slurm (by time of submission), balanced (short ones first, without starving others; docs/simulator.md has its numbers)."`
+	OrderClasses  []string  `toml:"order_classes" doc:"Upper bounds of the classes of length of the balanced order, ascending, such as [\"2m\", \"45m\"], for jobs that ask for all CPUs of their partition. Not set: those that were chosen by simulation."`
 	SchedInterval millis    `toml:"sched_interval" default:"1s" doc:"Longest time between two looks of the scheduler at the queue; it also looks whenever something changed." later:"a scheduler that also works by the clock"`
 }
 

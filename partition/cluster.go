@@ -56,10 +56,13 @@ type Policy struct {
 	Preempt           Preemption
 	SchedInterval     uint32 // milliseconds, upper bound between two cycles
 	Order             string // one of the orders; "" is OrderSlurm
-	DefMemory         job.Memory
-	MaxMemory         job.Memory
-	MailProg          string // program that sends mail; "": none is sent
-	MailDomain        string // added to the name of a user who gave no address
+	// OrderClasses are the upper bounds of the classes of length of the balanced
+	// order, in seconds, ascending; none: those that sched has chosen.
+	OrderClasses []uint32
+	DefMemory    job.Memory
+	MaxMemory    job.Memory
+	MailProg     string // program that sends mail; "": none is sent
+	MailDomain   string // added to the name of a user who gave no address
 }
 
 // DevicePolicy says how generic resources are given to jobs.

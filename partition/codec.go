@@ -53,6 +53,7 @@ func (p *Policy) Code(c *wire.Coder) {
 	wire.Struct(c, 14, &p.Devices)
 	c.String(15, &p.Order)
 	wire.Struct(c, 16, &p.Preempt)
+	wire.Ints(c, 17, &p.OrderClasses)
 }
 
 // Code implements wire.Message.

@@ -23,12 +23,17 @@ import (
 // (docs/simulator.md).
 
 // dueTurnaround is the turnaround in seconds after which a job is overdue.
-const dueTurnaround = 300_000
+const dueTurnaround = 4 * 86_400
 
 // balancedClasses are the upper bounds of the classes of length, in seconds, of
 // a job that asks for all CPUs of its partition. A job that asks for less may be
 // longer by the fourth root of the ratio: size counts, but less than length.
-func balancedClasses() [4]uint64 { return [4]uint64{20, 60, 1200, 3600} }
+func (c *cycle) balancedClasses() []uint32 {
+	if own := c.view.Policy.OrderClasses; len(own) > 0 {
+		return own
+	}
+	return []uint32{135, 2550}
+}
 
 // precedence is what a queue is ordered by in the balanced order, lower first.
 type precedence struct {
@@ -106,7 +111,7 @@ func (c *cycle) samePriority(list []entry) uint32 {
 
 func (c *cycle) precedence(e *entry, same uint32) precedence {
 	j := c.view.Waiting[e.at].Job
-	p := precedence{tier: c.tier(e.part), priority: j.Priority, due: never, class: len(balancedClasses())}
+	p := precedence{tier: c.tier(e.part), priority: j.Priority, due: never, class: len(c.balancedClasses())}
 	if same != 0 && !j.FixedPriority && j.Priority != 0 {
 		p.priority = same
 	}
@@ -118,7 +123,7 @@ func (c *cycle) precedence(e *entry, same uint32) precedence {
 
 // lengthClass is the class of a job's length in a partition.
 func (c *cycle) lengthClass(j *job.Job, p *Partition) int {
-	bounds := balancedClasses()
+	bounds := c.balancedClasses()
 	limit := p.Limit(j.Request)
 	if limit == job.Unlimited {
 		return len(bounds)
@@ -127,7 +132,7 @@ func (c *cycle) lengthClass(j *job.Job, p *Partition) int {
 	// The root of the ratio of all CPUs to those asked for, in 256ths.
 	root := squareRoot(squareRoot(max(1, c.partCPUs(p)) << 32 / cpus))
 	for k, bound := range bounds {
-		if uint64(limit)*60*256 <= bound*root {
+		if uint64(limit)*60*256 <= uint64(bound)*root {
 			return k
 		}
 	}

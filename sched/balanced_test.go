@@ -41,24 +41,36 @@ func TestLengthClasses(t *testing.T) {
 		limit job.Minutes
 		want  int
 	}{
-		{16, 1, 1}, // all CPUs: the bounds as they are
-		{16, 2, 2},
-		{16, 20, 2},
-		{16, 21, 3},
-		{16, 60, 3},
-		{16, 61, 4},
-		{1, 2, 1}, // a sixteenth of them: twice as long
-		{1, 40, 2},
-		{1, 41, 3},
-		{1, 120, 3},
-		{1, 121, 4},
-		{0, 121, 4},
-		{16, job.Unlimited, 4},
-		{1, 1 << 30, 4},
+		{16, 2, 0}, // all CPUs: the bounds as they are
+		{16, 3, 1},
+		{16, 42, 1},
+		{16, 43, 2},
+		{4, 3, 0}, // a quarter of them: longer by the root of two
+		{4, 4, 1},
+		{1, 4, 0}, // a sixteenth: twice as long
+		{1, 5, 1},
+		{1, 85, 1},
+		{1, 86, 2},
+		{0, 86, 2},
+		{16, job.Unlimited, 2},
+		{1, 1 << 30, 2},
 	} {
 		j := &job.Job{Request: &job.Request{Size: job.Size{MinCPUs: q.cpus}, Timing: job.Timing{Limit: q.limit}}}
 		if got := c.lengthClass(j, &w.Partitions[0]); got != q.want {
 			t.Errorf("%d CPUs, %d minutes: class %d, want %d", q.cpus, q.limit, got, q.want)
+		}
+	}
+}
+
+// A cluster file may set other bounds.
+func TestOwnLengthClasses(t *testing.T) {
+	w := balancedWorld(4, 4)
+	w.Policy.OrderClasses = []uint32{60, 600, 6000}
+	c := newCycle(&w.View, w.now, Budget{})
+	for limit, want := range map[job.Minutes]int{1: 0, 2: 1, 10: 1, 11: 2, 100: 2, 101: 3} {
+		j := &job.Job{Request: &job.Request{Size: job.Size{MinCPUs: 16}, Timing: job.Timing{Limit: limit}}}
+		if got := c.lengthClass(j, &w.Partitions[0]); got != want {
+			t.Errorf("%d minutes: class %d, want %d", limit, got, want)
 		}
 	}
 }
@@ -136,8 +148,8 @@ func TestNoJobStarvesInTheBalancedOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := balancedWorld(4, 1)
 		w.now = 1_000_000_000
-		big := w.submit(func(j *job.Job) { sized(4, 60)(j); j.Times.Eligible = w.now })
-		due := w.now + (dueTurnaround-3600)*1000
+		big := w.submit(func(j *job.Job) { sized(4, 60)(j); j.Times.Eligible = w.now - (dueTurnaround-3*3600)*1000 })
+		due := w.now + 2*3_600_000
 		step := rapid.SampledFrom([]job.Time{900, 1700, 3600}).Draw(t, "step") * 1000
 		for w.now <= due+3*3_600_000 {
 			for range rapid.IntRange(3, 6).Draw(t, "short") {

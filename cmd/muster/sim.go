@@ -36,6 +36,7 @@ func simTableCommand() *cli.Command {
 				&cli.StringFlag{Name: "data", Usage: "directory of the traces, plain or packed", Required: true},
 				&cli.StringFlag{Name: "workload", Usage: "one of the table's (default: all)"},
 				&cli.StringFlag{Name: "policy", Usage: "one of the table's (default: all)"},
+				classesFlag(),
 				&cli.IntFlag{Name: "seeds", Usage: "of fgd (default: 10, as published)"},
 				formatFlag("table", "csv", "json"),
 			},
@@ -43,6 +44,26 @@ func simTableCommand() *cli.Command {
 		})
 	}
 	return c
+}
+
+// classesFlag sets other classes of length than the balanced order has.
+func classesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "classes", Usage: "upper bounds of the classes of the balanced order, in seconds, such as 120,2700"}
+}
+
+func classes(c *cli.Context) ([]uint32, error) {
+	var out []uint32
+	for text := range strings.SplitSeq(c.String("classes"), ",") {
+		if text == "" && len(out) == 0 {
+			continue
+		}
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || len(out) > 0 && uint32(n) <= out[len(out)-1] {
+			return nil, fmt.Errorf("--classes: %q, want ascending seconds such as 120,2700", c.String("classes"))
+		}
+		out = append(out, uint32(n))
+	}
+	return out, nil
 }
 
 func formatFlag(formats ...string) cli.Flag {
@@ -57,7 +78,11 @@ func simTable(c *cli.Context) error {
 		return fmt.Errorf("--seeds: %d, want 1 or more", c.Int("seeds"))
 	}
 	name := c.Command.Name
-	rows, err := published.Table(name, published.Options{Data: c.String("data"), Workload: c.String("workload"), Policy: c.String("policy"), Seeds: c.Int("seeds")})
+	bounds, err := classes(c)
+	if err != nil {
+		return err
+	}
+	rows, err := published.Table(name, published.Options{Data: c.String("data"), Workload: c.String("workload"), Policy: c.String("policy"), Seeds: c.Int("seeds"), Classes: bounds})
 	if err != nil {
 		return err
 	}

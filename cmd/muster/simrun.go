@@ -32,6 +32,7 @@ func simRunCommand() *cli.Command {
 			&cli.StringFlag{Name: "trace", Usage: "workload: SWF, sacct -P output, or a scenario; plain, .gz or .zst", Required: true},
 			&cli.StringFlag{Name: "type", Usage: "of the trace: swf, sacct, scenario (default: told from the file)"},
 			&cli.StringFlag{Name: "policy", Usage: "order of the queue instead of the cluster file's: slurm, balanced"},
+			classesFlag(),
 			&cli.Int64Flag{Name: "seed", Usage: "play the workload with the gaps between submits shuffled by this seed; 0: as it is"},
 			&cli.IntFlag{Name: "from", Usage: "first job of the trace to play, from 0"},
 			&cli.IntFlag{Name: "count", Usage: "jobs to play (default: all)"},
@@ -72,6 +73,13 @@ func simRun(c *cli.Context) error {
 	cluster, err := simCluster(c.String("cluster"), c.String("policy"), w)
 	if err != nil {
 		return err
+	}
+	bounds, err := classes(c)
+	if err != nil {
+		return err
+	}
+	if bounds != nil {
+		cluster.Policy.OrderClasses = bounds
 	}
 	setup := sim.Setup{Cluster: cluster, Budget: sim.Budget()}
 	var left int

@@ -13,9 +13,9 @@ import (
 func orders() []string { return []string{partition.OrderSlurm, partition.OrderBalanced} }
 
 // ownRun plays jobs on a machine of so many processors with the real planner.
-func ownRun(jobs []trace.Job, procs int, order string) (*sim.Result, error) {
+func ownRun(jobs []trace.Job, procs int, order string, classes []uint32) (*sim.Result, error) {
 	setup := sim.Setup{Cluster: sim.Machine(procs), Budget: sim.Budget()}
-	setup.Cluster.Policy.Order = order
+	setup.Cluster.Policy.Order, setup.Cluster.Policy.OrderClasses = order, classes
 	setup.Tasks, _ = sim.Tasks(&trace.Workload{Jobs: jobs}, &setup.Cluster, sim.Options{})
 	return sim.Run(&setup)
 }
@@ -38,7 +38,7 @@ func ordersTable(o Options) ([]Row, error) {
 			return nil, err
 		}
 		for _, p := range policies {
-			r, err := orderRow(w, name, p)
+			r, err := orderRow(w, name, p, o.Classes)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", name, p, err)
 			}
@@ -53,10 +53,10 @@ func traceFile(workload string) string {
 	return map[string]string{"KTH-SP2": "KTH-SP2-1996.swf", "Lublin-1": "lublin_256.swf", "Lublin-2": "lublin_256_new2.swf", "CEA-Curie": "CEA-Curie-sample.swf"}[workload]
 }
 
-func orderRow(w *trace.Workload, name, order string) (*Row, error) {
+func orderRow(w *trace.Workload, name, order string, classes []uint32) (*Row, error) {
 	r := &Row{Workload: name, Policy: order}
 	if name != "Lublin-1" && name != "Lublin-2" {
-		result, err := ownRun(SC15Jobs(w), w.Procs, order)
+		result, err := ownRun(SC15Jobs(w), w.Procs, order, classes)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func orderRow(w *trace.Workload, name, order string) (*Row, error) {
 	}
 	var failed error
 	m, err := Windows(w, func(jobs []trace.Job) []measure.Outcome {
-		result, err := ownRun(jobs, w.Procs, order)
+		result, err := ownRun(jobs, w.Procs, order, classes)
 		if err != nil {
 			failed = err
 			return nil

@@ -33,10 +33,11 @@ func About(name string) string {
 
 // Options choose the part of a table.
 type Options struct {
-	Data     string // directory of the traces, packed or not
-	Workload string // "": all
-	Policy   string // "": all
-	Seeds    int    // of fgd, from 42 on; 0: ten, as in the paper
+	Data     string   // directory of the traces, packed or not
+	Workload string   // "": all
+	Policy   string   // "": all
+	Classes  []uint32 // of the balanced order, in seconds; none: the default
+	Seeds    int      // of fgd, from 42 on; 0: ten, as in the paper
 }
 
 // Row is one line of a table. What a table does not have is left out.
