@@ -8,7 +8,7 @@ import (
 
 type gresTable struct {
 	Constrain    bool              `toml:"constrain" default:"true" doc:"A job can open only the devices that it was given, and numbers such as CUDA_VISIBLE_DEVICES start at 0 in each job. With false all are open and the numbers are the node's (ConstrainDevices)."`
-	OneType      bool              `toml:"one_type" default:"true" doc:"GPUs that one job gets of a node are of one type, also when it names none. With false they may be mixed, as in Slurm."`
+	OneType      bool              `toml:"one_type" default:"true" doc:"GPUs of one job are of one type, also when it names none. With false they may be mixed, as in Slurm."`
 	NICVariables []string          `toml:"nic_variables" doc:"Variables that are set, in jobs with GPUs, to the network cards for RDMA nearest to them: NCCL_IB_HCA, UCX_NET_DEVICES. MUSTER_JOB_NICS always is."`
 	Visible      map[string]string `toml:"visible" doc:"Variables that tell programs which devices of a kind they may use, separated by commas: { tpu = \"TPU_VISIBLE_CHIPS\" }. Those of GPUs, npu, mlu and dcu are known."`
 }

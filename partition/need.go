@@ -35,6 +35,7 @@ type Need struct {
 	// CoresNear: only cores beside the devices will do (--gres-flags=enforce-binding);
 	// CoresAny: it does not matter which (disable-binding).
 	CoresNear, CoresAny bool
+	MixTypes            bool // GPUs may be of several types, though none is named
 }
 
 // Gres is what a Need asks of devices.
@@ -58,6 +59,7 @@ func NewNeed(r *job.Request, p *Partition, pol *Policy) *Need {
 	}
 	n.Whole = r.Place.Sharing == job.Exclusive || n.CoreSpec > 0 || s.ThreadSpec > 0 ||
 		strings.EqualFold(p.OverSubscribe, "EXCLUSIVE")
+	n.MixTypes = pol.Devices.MixTypes
 	n.setGres(&r.Gres, s)
 	for word := range strings.SplitSeq(strings.ToLower(r.Gres.Flags), ",") {
 		n.CoresNear = n.CoresNear || word == "enforce-binding"

@@ -33,6 +33,22 @@ type Placer struct {
 // It is false when the candidates do not suffice; then fit is how many of them
 // could take a part of the job.
 func (pl *Placer) Place(n *Need, cands []Candidate) (placed []Placed, fit int, ok bool) {
+	types := gpuTypes(n, cands)
+	if len(types) < 2 {
+		return pl.place(n, cands)
+	}
+	for _, typ := range types {
+		placed, some, ok := pl.place(ofType(n, typ), cands)
+		if ok {
+			return placed, some, true
+		}
+		fit = max(fit, some)
+	}
+	return nil, fit, false
+}
+
+// place is Place of a need that takes devices as they come.
+func (pl *Placer) place(n *Need, cands []Candidate) (placed []Placed, fit int, ok bool) {
 	if at, fast := pl.single(n, cands); fast {
 		if at < 0 {
 			return nil, 0, false
