@@ -30,6 +30,10 @@ type Config struct {
 	Certs  string // directory of ca.pem, cert.pem and key.pem
 	File   string // cluster.toml: the controllers, and the configuration of a new cluster
 	Web    string // host:port of /livez, /readyz and /metrics; "": none
+	// Cycles is the directory that the last KeepCycles cycles of the planner are
+	// recorded in while this controller leads; "": none.
+	Cycles     string
+	KeepCycles int
 	// RootFromAnywhere believes login and compute hosts when they say that root
 	// calls. It is for throw-away clusters, where all daemons are one user's.
 	RootFromAnywhere bool

@@ -17,5 +17,10 @@ type follower struct{ feed *feed.Feed }
 func newPlanner() planner { return follower{feed.New()} }
 
 func (f follower) plan(root *state.Root, now job.Time) *sched.Plan {
-	return f.feed.Update(root).Plan(now, sched.Budget{Steps: stepsPerCycle, Planned: state.MaxPromises})
+	return f.feed.Update(root).Plan(now, cycleBudget())
+}
+
+// cycleBudget is what each cycle may use.
+func cycleBudget() sched.Budget {
+	return sched.Budget{Steps: stepsPerCycle, Planned: state.MaxPromises}
 }

@@ -26,7 +26,7 @@ type planner interface {
 
 // schedule plans whenever the state has changed, until ctx ends.
 func (l *lead) schedule(ctx context.Context) {
-	p := newPlanner()
+	p := l.c.recorded(newPlanner())
 	promises := &promiser{}
 	for {
 		root := l.c.store.Root()

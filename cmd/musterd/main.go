@@ -61,6 +61,8 @@ func runCtld(ctx context.Context, args []string) error {
 	f.StringVar(&cfg.Certs, "certs", "", "directory of ca.pem, cert.pem and key.pem")
 	f.StringVar(&cfg.File, "config", "/etc/muster/cluster.toml", "cluster file")
 	f.StringVar(&cfg.Web, "web", "", "host:port of /livez, /readyz and /metrics (default: none)")
+	f.StringVar(&cfg.Cycles, "record-cycles", "", "directory to record the planner's last cycles in, for muster sim replay (default: none; each costs a snapshot of the state)")
+	f.IntVar(&cfg.KeepCycles, "keep-cycles", 1000, "recorded cycles to keep")
 	f.BoolVar(&cfg.RootFromAnywhere, "allow-root", false,
 		"believe login and compute hosts when root calls: for throw-away clusters only")
 	f.DurationVar(&cfg.Timing.Heartbeat, "heartbeat", 0, "silence of the leader before a vote, at random up to twice it (default 400ms)")
