@@ -51,6 +51,7 @@ func (b *builder) build() *File {
 	if len(s.Nodes) == 0 {
 		b.fail("", `no [[node]]: a cluster needs one, such as names = "n[1-4]", cpus = 8, memory = "16G"`)
 	}
+	b.topologies()
 	b.partitions()
 	b.licenses()
 	return &b.file

@@ -188,6 +188,7 @@ func (b *builder) partition(path string, p *partitionTable) partition.Partition 
 		RootOnly:      p.RootOnly,
 		DisableRoot:   p.DisableRoot,
 		LLN:           p.LLN,
+		Topology:      b.topologyOf(path, p.Topology),
 		PreemptMode:   b.preemptMode(path, p.PreemptMode),
 		GraceTime:     uint32(p.GraceTime),
 		Alternate:     p.Alternate,

@@ -11,6 +11,8 @@ type schema struct {
 	Controllers []controllerTable `toml:"controller" doc:"A controller; write one, three or five. Without any there is one on this host, for trying things."`
 	Nodes       []nodeTable       `toml:"node" doc:"Nodes of one shape. At least one is needed."`
 	Partitions  []partitionTable  `toml:"partition" doc:"A partition. Without any there is one, named main, of all nodes."`
+	Switches    []switchTable     `toml:"switch" doc:"A switch of the network (topology.conf(5), topology/tree). Partitions that name its topology place the nodes of a job near each other."`
+	Blocks      []blockTable      `toml:"block" doc:"Nodes that are near each other (topology/block)."`
 	Licenses    []licenseTable    `toml:"license" doc:"A kind of licence that the cluster counts."`
 
 	Timers   timersTable   `toml:"timers" doc:"Times that daemons go by."`
@@ -76,10 +78,24 @@ type partitionTable struct {
 	Hidden        bool       `toml:"hidden" default:"false" doc:"Listed only with --all."`
 	RootOnly      bool       `toml:"root_only" default:"false" doc:"Only root submits to it."`
 	DisableRoot   bool       `toml:"disable_root_jobs" default:"false" doc:"Root may not run jobs in it."`
+	Topology      string     `toml:"topology" doc:"Topology by which nodes are chosen: that of some [[switch]] or [[block]]. The network is flat, if not given."`
 	PreemptMode   string     `toml:"preempt_mode" doc:"What happens to a job of this partition that makes room for another: OFF, CANCEL or REQUEUE (PreemptMode). What [policy] says, if not given."`
 	GraceTime     seconds    `toml:"grace_time" default:"0" doc:"Time between the notice (SIGCONT, SIGTERM) to such a job and SIGKILL; 0 is [timers] kill_wait (GraceTime)."`
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
 	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"partitions that stand in for others"`
+}
+
+type switchTable struct {
+	Name     string `toml:"name" doc:"Name of the switch. Needed."`
+	Topology string `toml:"topology" default:"default" doc:"The topology that it belongs to."`
+	Nodes    string `toml:"nodes" doc:"Host-list expression of the nodes on it. This or switches is needed."`
+	Switches string `toml:"switches" doc:"The switches below it, in the same form."`
+}
+
+type blockTable struct {
+	Name     string `toml:"name" doc:"Name of the block. Needed."`
+	Topology string `toml:"topology" default:"default" doc:"The topology that it belongs to."`
+	Nodes    string `toml:"nodes" doc:"Host-list expression of its nodes. Needed."`
 }
 
 type licenseTable struct {

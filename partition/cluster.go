@@ -11,6 +11,7 @@ type Cluster struct {
 	Nodes      []Node // ID, state and what nodes report are not set here
 	Partitions []Partition
 	Licenses   []License
+	Topologies []*Topology
 	Timers     Timers
 	Limits     Limits
 	Policy     Policy

@@ -13,6 +13,7 @@ func (v *Cluster) Code(c *wire.Coder) {
 	wire.Struct(c, 7, &v.Timers)
 	wire.Struct(c, 8, &v.Limits)
 	wire.Struct(c, 9, &v.Policy)
+	wire.Pointers(c, 10, &v.Topologies)
 }
 
 // Code implements wire.Message.
@@ -173,6 +174,21 @@ func (p *Partition) Code(c *wire.Coder) {
 	wire.Uint(c, 29, &p.Fence)
 	c.String(30, &p.Alternate)
 	wire.Slice(c, 31, &p.Billing)
+	c.String(32, &p.Topology)
+}
+
+// Code implements wire.Message.
+func (t *Topology) Code(c *wire.Coder) {
+	c.String(1, &t.Name)
+	c.Bool(2, &t.Block)
+	wire.Slice(c, 3, &t.Leaves)
+}
+
+// Code implements wire.Message.
+func (l *Leaf) Code(c *wire.Coder) {
+	c.String(1, &l.Name)
+	wire.Texts(c, 2, &l.Nodes)
+	wire.Texts(c, 3, &l.Above)
 }
 
 // Code implements wire.Message.

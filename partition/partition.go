@@ -112,6 +112,7 @@ type Partition struct {
 	Fence         Fence
 	Alternate     string
 	Billing       []TRESWeight // TRESBillingWeights; none: CPUs are billed
+	Topology      string       // name of the Topology, "" for a flat network
 }
 
 // PartitionState says what a partition does with new and waiting jobs

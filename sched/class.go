@@ -49,7 +49,7 @@ func Key(r *job.Request) string {
 		uint64(s.TasksPerCore), uint64(s.TasksPerSocket), uint64(s.TasksPerGPU), uint64(s.MinCPUsPerNode),
 		uint64(s.SocketsPerNode), uint64(s.CoresPerSocket), uint64(s.ThreadsPerCore), uint64(s.CoreSpec), uint64(s.ThreadSpec),
 		uint64(r.Memory.Per), r.Memory.MB, uint64(r.Gres.CPUsPerGPU), uint64(r.Place.Sharing), r.Place.TmpDiskMB, flags,
-		uint64(r.Timing.Limit), uint64(r.Timing.MinLimit), uint64(len(s.NodeCounts)),
+		uint64(r.Timing.Limit), uint64(r.Timing.MinLimit), uint64(r.Place.Switches), uint64(r.Place.SwitchWait), uint64(r.Place.Segment), uint64(len(s.NodeCounts)),
 	} {
 		b = binary.AppendUvarint(b, n)
 	}

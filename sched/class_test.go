@@ -19,9 +19,8 @@ func TestKeyTellsRequestsApart(t *testing.T) {
 		"Gres":      func(r *job.Request) any { return &r.Gres },
 		"Placement": func(r *job.Request) any { return &r.Place },
 	}
-	// What placement does not look at: display, steps, and networks that are not there.
-	skip := map[string]bool{"Bind": true, "Freq": true, "Switches": true, "SwitchWait": true,
-		"Segment": true, "Dist": true, "MinCPUs": true}
+	// What placement does not look at: display and steps.
+	skip := map[string]bool{"Bind": true, "Freq": true, "Dist": true, "MinCPUs": true}
 	for name, part := range parts {
 		kind := reflect.TypeOf(part(&job.Request{})).Elem()
 		for i := range kind.NumField() {

@@ -168,6 +168,8 @@ func (c *cycle) lookAlone(w *Waiting, e entry, p *pin) (Verdict, bool) {
 	if e.state != nil && e.state.planned != nil {
 		c.take(e.state.planned, 1) // look again without what was kept in another partition
 	}
+	c.waitsForSwitches = c.patient(j)
+	defer func() { c.waitsForSwitches = false }()
 	t := c.trialOf(w.Class, e.part, resv)
 	task := job.NoTask
 	if j.Array.JobID != 0 && !j.IsArrayRest() {

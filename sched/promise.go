@@ -143,7 +143,9 @@ func (c *cycle) pinTrial(x Part, p *Promise) (*trial, string) {
 	if len(whys) > 0 && resv == nil {
 		return nil, whys[0].Detail
 	}
+	c.waitsForSwitches = c.patient(x.Job)
 	t := c.trialOf(x.Class, part, resv)
+	c.waitsForSwitches = false
 	if t.shapeOf() != p.Shape {
 		return nil, "its request or the limits of its partition were changed"
 	}

@@ -30,6 +30,9 @@ func (c *cycle) rules(w *Waiting, part int) []Why {
 	if r := p.Holds(); r != job.ReasonNone {
 		whys = append(whys, Why{r, fmt.Sprintf("partition %s starts no jobs", p.Name)})
 	}
+	if n := c.networkOf(p); j.Request.Place.Segment > 0 && (n == nil || !n.Block) {
+		whys = append(whys, Why{job.ReasonBadConstraints, fmt.Sprintf("--segment is given, and the nodes of partition %s are in no blocks", p.Name)})
+	}
 	who := partition.Asker{Account: j.Account, QOS: j.QOS}
 	if j.Owner != nil {
 		who.UID, who.Groups = j.Owner.UID, j.Owner.GroupNames

@@ -26,7 +26,7 @@ func (c *cycle) gridNodes() int {
 func (c *cycle) onGrid(t *trial) {
 	n := t.need
 	t.plain = t.class.Features != nil && t.class.Features.Plain() && !t.part.LLN && !n.Contiguous && !n.Spread &&
-		len(n.Counts) == 0 && len(n.Gres.Job) == 0 && (n.Fewest || n.MaxNodes <= max(1, n.MinNodes))
+		len(n.Counts) == 0 && !t.spreads() && len(n.Gres.Job) == 0 && (n.Fewest || n.MaxNodes <= max(1, n.MinNodes))
 	if c.grid == nil || t.resv != nil || t.named || !t.rising || t.high < 0 {
 		return
 	}

@@ -12,6 +12,8 @@ type trialKey struct {
 	class *Class
 	part  int
 	resv  *partition.Reservation
+	// patient: jobs that still wait for the switches which they want.
+	patient bool
 }
 
 // trial is what a cycle has found out about a class in a partition. It holds for
@@ -44,6 +46,8 @@ type trial struct {
 	keptAfter  job.Time
 	room       partition.Room
 	cost       partition.Take
+	network    *network // nil: flat
+	patient    bool     // it still waits for its switches
 }
 
 // length is how long a job of the trial holds its nodes when started at t.
@@ -56,13 +60,14 @@ func (t *trial) length(start job.Time) job.Time {
 
 // trialOf finds or makes the trial of a class in a partition.
 func (c *cycle) trialOf(cl *Class, part int, resv *partition.Reservation) *trial {
-	key := trialKey{cl, part, resv}
+	key := trialKey{cl, part, resv, c.waitsForSwitches}
 	if t := c.trials[key]; t != nil {
 		return t
 	}
 	p := &c.view.Partitions[part]
 	t := &trial{class: cl, part: p, resv: resv, after: c.now, need: partition.NewNeed(cl.Request, p.Partition, c.view.Policy)}
 	t.limit = p.Limit(cl.Request)
+	t.network, t.patient = c.networkOf(p), c.waitsForSwitches
 	t.need.MaxNodes = capNodes(t.need, p)
 	if resv != nil {
 		t.after = max(t.after, resv.Start)
@@ -152,7 +157,7 @@ func (c *cycle) choose(t *trial) ([]partition.Placed, bool) {
 		slices.SortStableFunc(c.cands, func(a, b partition.Candidate) int { return b.Free.Cores - a.Free.Cores })
 	}
 	if f.Plain() {
-		return c.put(t.need, c.cands)
+		return c.lay(t, t.need, c.cands)
 	}
 	for i := range f.Any {
 		var cands []partition.Candidate
@@ -165,11 +170,19 @@ func (c *cycle) choose(t *trial) ([]partition.Placed, bool) {
 		if !ok {
 			continue
 		}
-		if placed, ok := c.put(need, cands); ok {
+		if placed, ok := c.lay(t, need, cands); ok {
 			return placed, true
 		}
 	}
 	return nil, false
+}
+
+// lay places with regard to the network, if there is one.
+func (c *cycle) lay(t *trial, need *partition.Need, cands []partition.Candidate) ([]partition.Placed, bool) {
+	if t.spreads() && !need.Contiguous {
+		return c.near(t, need, cands)
+	}
+	return c.put(need, cands)
 }
 
 func (c *cycle) put(need *partition.Need, cands []partition.Candidate) ([]partition.Placed, bool) {

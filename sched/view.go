@@ -14,6 +14,7 @@ type View struct {
 	Nodes        []Node // in the order of the cluster file
 	Partitions   []Partition
 	Reservations []*partition.Reservation
+	Topologies   []*partition.Topology // those that partitions name
 	Licenses     []partition.License
 	LicenseHolds []LicenseHold
 	Waiting      []Waiting        // by descending priority, then ascending id

@@ -23,9 +23,9 @@ func placeOptions() []Option {
 		no("reboot", 0, NoArg, "nodes are not booted for jobs here"),
 		req("reservation", 0, "run in these reservations", text(func(o *Options) *string { return &o.Job.Reservation }), "SBATCH_RESERVATION"),
 		no("resv-ports", 0, OptionalArg, "ports are not reserved here").each(),
-		no("segment", 0, RequiredArg, "there is no block topology here", "SBATCH_SEGMENT_SIZE").each(),
+		req("segment", 0, "so many nodes, or a multiple, in each block", setSegment, "SBATCH_SEGMENT_SIZE").each(),
 		flag("spread-job", 0, "as many nodes as possible", func(o *Options) { o.Job.Place.Spread = true }, "SBATCH_SPREAD_JOB").each(),
 		no("spread-segments", 0, NoArg, "there is no block topology here", "SBATCH_SPREAD_SEGMENTS").each(),
-		req("switches", 0, "most switches, and how long to wait for that: count[@time]", setSwitches).each().differs("kept and shown; the network is taken for flat, so that it holds nothing back"),
+		req("switches", 0, "most switches, and how long to wait for that: count[@time]", setSwitches).each(),
 	}
 }

@@ -163,6 +163,13 @@ func setDistribution(o *Options, v string) error {
 	return nil
 }
 
+// setSegment reads a number of nodes.
+func setSegment(o *Options, v string) error {
+	n, err := number("segment", v, 1, math.MaxInt32-1)
+	o.Job.Place.Segment = uint32(n)
+	return err
+}
+
 // setSwitches reads count[@time].
 func setSwitches(o *Options, v string) error {
 	n, wait, hasWait := strings.Cut(v, "@")

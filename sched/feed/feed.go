@@ -53,7 +53,7 @@ func (f *Feed) Update(root *state.Root) *sched.View {
 	}
 	f.root = root
 	f.view.Policy = &root.Cluster().Policy
-	f.view.Licenses = root.Cluster().Licenses
+	f.view.Licenses, f.view.Topologies = root.Cluster().Licenses, root.Cluster().Topologies
 	f.view.Reservations = slices.Collect(root.Reservations())
 	f.queue(root)
 	f.view.Limits, f.view.Book = nil, root.Book()
