@@ -26,6 +26,13 @@ type victim struct {
 	ends    job.Time // when it would be gone
 }
 
+// displacements is what a cycle knows of jobs that may have to make room.
+type displacements struct {
+	running   []*victim // running jobs, once they were gathered
+	rivals    map[rivalsKey][]*victim
+	displaced map[job.ID]bool // victims of this plan
+}
+
 // rivalsKey is what decides who may be displaced.
 type rivalsKey struct {
 	qos  string
