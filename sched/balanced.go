@@ -53,6 +53,32 @@ func (c *cycle) mayPlan() bool {
 	return c.planned < c.budget.Planned && !c.classPlanned[classPart{c.looking.part, c.looking.class}]
 }
 
+// expect tells the jobs that have no planned start because the first of their
+// class has one when they may start if nothing changes: the earliest room after
+// all that is planned. Nothing is kept for them, so this comes when all starts are
+// decided.
+func (c *cycle) expect() {
+	if len(c.skipped) == 0 {
+		return
+	}
+	at := make(map[job.ID]int, len(c.plan.Verdicts))
+	for i := range c.plan.Verdicts {
+		at[c.plan.Verdicts[i].Job] = i
+	}
+	for _, w := range c.skipped[:min(len(c.skipped), DefaultPlanned)] {
+		i, waits := at[w.job.ID]
+		if !waits || c.plan.Verdicts[i].Planned != 0 {
+			continue
+		}
+		s, ok := c.ifSteps(w.trial)
+		if !ok {
+			continue
+		}
+		c.take(&s, -1)
+		c.plan.Verdicts[i].Planned, c.plan.Verdicts[i].Nodes = s.start, c.nodeIDs(s.placed)
+	}
+}
+
 // notePlanned counts a planned start of the job that is looked at.
 func (c *cycle) notePlanned() {
 	c.planned++

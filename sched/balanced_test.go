@@ -128,17 +128,26 @@ func TestOverdueJobsGoAhead(t *testing.T) {
 	}
 }
 
-// Only the first job of each class has a planned start.
+// Only the first job of each class has a planned start that is kept; the others
+// are told what may be expected.
 func TestPlannedStartsOfClasses(t *testing.T) {
 	w := balancedWorld(1, 4)
 	w.run(Start{Job: w.submit(sized(4, 60)), Task: job.NoTask, Limit: 60, Alloc: w.plan().Starts[0].Alloc})
 	long, long2, short, short2 := w.submit(sized(4, 500)), w.submit(sized(4, 500)), w.submit(sized(4, 1)), w.submit(sized(4, 1))
 	p := w.plan()
-	if a, b := p.verdict(short), p.verdict(long); a.Planned == 0 || b.Planned <= a.Planned || a.Ahead != 0 || b.Ahead != 2 {
-		t.Errorf("short %+v, long %+v", a, b)
+	at := func(id job.ID) job.Time { return (p.verdict(id).Planned - w.now) / minute }
+	if at(short) != 60 || at(long) != 61 || at(short2) != 561 || at(long2) != 562 {
+		t.Errorf("planned for minutes %d, %d, %d, %d; want 60, 61, 561, 562", at(short), at(long), at(short2), at(long2))
 	}
-	if a, b := p.verdict(short2), p.verdict(long2); a.Planned != 0 || b.Planned != 0 {
-		t.Errorf("second short %+v, second long %+v", a, b)
+	var kept []job.ID
+	for _, promise := range p.Promises {
+		kept = append(kept, promise.Job)
+	}
+	if slices.Sort(kept); !slices.Equal(kept, []job.ID{long, short}) {
+		t.Errorf("promises for %v, want %v", kept, []job.ID{long, short})
+	}
+	if a, b := p.verdict(short), p.verdict(long2); a.Ahead != 0 || b.Ahead != 3 {
+		t.Errorf("%d and %d jobs ahead, want 0 and 3", a.Ahead, b.Ahead)
 	}
 }
 

@@ -35,6 +35,7 @@ func (v *View) Plan(now job.Time, b Budget) *Plan {
 		}
 		c.look(e)
 	}
+	c.expect()
 	c.settlePromises()
 	return c.plan
 }
@@ -339,6 +340,9 @@ func (c *cycle) plannedStarts(w waiter) *spot {
 	var first *spot
 	for range n {
 		if !c.mayPlan() {
+			if first == nil && c.balanced() {
+				c.skipped = append(c.skipped, w)
+			}
 			break
 		}
 		p, ok := c.planOne(w, first == nil)
