@@ -11,6 +11,7 @@ type NodeQuery struct {
 	Names      []string // expanded
 	Partitions []string
 	WithUse    bool // jobs' shares per node: Gres in use
+	WithFrag   bool // fragmentation of the nodes' GPUs
 }
 
 // Code implements wire.Message.
@@ -18,6 +19,7 @@ func (q *NodeQuery) Code(w *wire.Coder) {
 	wire.Texts(w, 1, &q.Names)
 	wire.Texts(w, 2, &q.Partitions)
 	w.Bool(3, &q.WithUse)
+	w.Bool(4, &q.WithFrag)
 }
 
 // NodeList is one chunk of the answer: all partitions come with the first one,
@@ -102,6 +104,9 @@ type NodeRecord struct {
 	LastSeen    job.Time
 	Reservation string
 	GresUsed    []DeviceUse
+	// With NodeQuery.WithFrag, in thousandths of a GPU: what is free of the node's
+	// GPUs, and how much of it the next job is expected not to be able to use.
+	FreeGPU, FragGPU uint64
 }
 
 // DeviceUse is the part of one kind of device that is in use on a node.
@@ -154,6 +159,8 @@ func (n *NodeRecord) Code(w *wire.Coder) {
 	wire.Int(w, 30, &n.LastSeen)
 	w.String(31, &n.Reservation)
 	wire.Slice(w, 32, &n.GresUsed)
+	w.Uint64(33, &n.FreeGPU)
+	w.Uint64(34, &n.FragGPU)
 }
 
 // Code implements wire.Message.

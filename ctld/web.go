@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"muster/ctld/query"
 )
 
 // serveWeb answers /livez, /readyz and /metrics over plain HTTP, reading only.
@@ -73,6 +75,14 @@ func (c *Controller) gauges() {
 	add("muster_outbox", "Finished jobs not yet on the disk of all controllers.", func() float64 {
 		first, next := c.store.Root().OutboxRange()
 		return float64(next - first)
+	})
+	add("muster_gpus_free", "GPUs that no job holds.", func() float64 {
+		_, free := query.Fragmentation(c.store.Root())
+		return free
+	})
+	add("muster_gpus_fragmented", "Of the free GPUs, those that the next job is expected not to be able to use: the mean over the jobs that wait and run.", func() float64 {
+		frag, _ := query.Fragmentation(c.store.Root())
+		return frag
 	})
 	add("muster_state_age_seconds", "How old the state here may be.", func() float64 { return float64(c.age()) / 1000 })
 }

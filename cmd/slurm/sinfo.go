@@ -228,7 +228,7 @@ func (o *nodeOptions) list(in *invocation) int {
 	}
 	defer c.Close()
 	var list api.NodeList
-	if err := read(c, api.MethodNodes, &api.NodeQuery{WithUse: true}, &list); err != nil {
+	if err := read(c, api.MethodNodes, &api.NodeQuery{WithUse: true, WithFrag: o.asksFragments(in)}, &list); err != nil {
 		return in.loadFailed("slurm_load_partitions", err)
 	}
 	if !o.check(in, list.Cluster) {
@@ -255,6 +255,13 @@ func (o *nodeOptions) list(in *invocation) int {
 	}
 	in.stdout.Write(buf)
 	return 0
+}
+
+// asksFragments tells whether the field GresFrag is shown, which costs a look at
+// the queue.
+func (o *nodeOptions) asksFragments(in *invocation) bool {
+	text, names := o.formatText(in)
+	return names && strings.Contains(strings.ToLower(text), "gresfrag")
 }
 
 func (o *nodeOptions) table(in *invocation) *format.Table[format.NodeGroup] {

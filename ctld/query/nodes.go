@@ -26,6 +26,10 @@ func nodes(ctx context.Context, core service.Core, r *service.Request) error {
 	root := core.Root()
 	r.Index = root.Index()
 	n := newNodeView(core, root)
+	var frag *fragments
+	if q.WithFrag {
+		frag = newFragments(root)
+	}
 	list := api.NodeList{Now: n.now, Cluster: root.Cluster().Name}
 	for p := range root.Partitions() {
 		list.Partitions = append(list.Partitions, n.partition(p, true))
@@ -44,7 +48,12 @@ func nodes(ctx context.Context, core service.Core, r *service.Request) error {
 				return err
 			}
 		}
-		list.Nodes = append(list.Nodes, n.record(node))
+		record := n.record(node)
+		if frag != nil {
+			a, b := frag.of(node)
+			record.FragGPU, record.FreeGPU = uint64(a), uint64(b)
+		}
+		list.Nodes = append(list.Nodes, record)
 	}
 	return send(r, &list)
 }

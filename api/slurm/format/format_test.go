@@ -343,3 +343,21 @@ func TestSacctExitOfWhatTheControllerEnded(t *testing.T) {
 		}
 	}
 }
+
+func TestFragOfALine(t *testing.T) {
+	node := func(frag, free uint64) *api.NodeRecord { return &api.NodeRecord{FragGPU: frag, FreeGPU: free} }
+	cases := []struct {
+		nodes []*api.NodeRecord
+		want  string
+	}{
+		{nil, "n/a"},
+		{[]*api.NodeRecord{node(0, 0)}, "n/a"},
+		{[]*api.NodeRecord{node(0, 4000)}, "0%"},
+		{[]*api.NodeRecord{node(1000, 2000), node(0, 4000), node(0, 0)}, "17%"},
+	}
+	for _, c := range cases {
+		if got := string(appendFrag(nil, nil, &NodeGroup{Nodes: c.nodes})); got != c.want {
+			t.Errorf("%d nodes: %s, want %s", len(c.nodes), got, c.want)
+		}
+	}
+}

@@ -250,6 +250,19 @@ func appendPartition(dst []byte, _ *Context, g *NodeGroup) []byte {
 	return dst
 }
 
+// appendFrag writes how much of the GPUs that are free on a line's nodes the next
+// job is expected not to be able to use, in per cent. Slurm has no such field.
+func appendFrag(dst []byte, _ *Context, g *NodeGroup) []byte {
+	var frag, free uint64
+	for _, n := range g.Nodes {
+		frag, free = frag+n.FragGPU, free+n.FreeGPU
+	}
+	if free == 0 {
+		return append(dst, "n/a"...)
+	}
+	return append(appendUint(dst, (100*frag+free/2)/free), '%')
+}
+
 func appendJobSize(dst []byte, p *api.PartitionRecord) []byte {
 	low := max(p.MinNodes, 1)
 	dst = appendUint(dst, low)
@@ -280,6 +293,7 @@ func nodeTexts() []nodeField {
 		{Name: "Features", Letter: 'f', Head: "AVAIL_FEATURES", Text: firstText(null, func(n *api.NodeRecord) string { return strings.Join(n.Features, ",") })},
 		{Name: "features_act", Letter: 'b', Head: "ACTIVE_FEATURES", Text: firstText(null, func(n *api.NodeRecord) string { return strings.Join(ActiveFeatures(n), ",") })},
 		{Name: "Gres", Letter: 'G', Head: "GRES", Text: firstText(null, NodeGres)},
+		{Name: "GresFrag", Head: "GRES_FRAG", Text: appendFrag},
 		{Name: "GresUsed", Head: "GRES_USED", Text: firstText(null, NodeGresUsed)},
 		{Name: "NodeAddr", Letter: 'o', Head: "NODE_ADDR", Text: groupNames(nodeAddress)},
 		{Name: "NodeHost", Letter: 'n', Head: "HOSTNAMES", Text: groupNames(func(n *api.NodeRecord) string {
