@@ -2,6 +2,8 @@ package sched
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 
 	"muster/job"
@@ -35,13 +37,21 @@ func (c *cycle) balancedClasses() []uint32 {
 	return []uint32{135, 2550}
 }
 
-// precedence is what a queue is ordered by in the balanced order, lower first.
+// precedence is what a queue is ordered by in the balanced order, lower first:
+// from the highest bit on the partition's tier, the priority, whether the job is
+// overdue, and its class. Of equal ones the order stays.
 type precedence struct {
-	tier     int // higher first
-	priority uint32
-	due      job.Time // submission of the job that is overdue, else never
-	class    int
+	key uint64
+	at  int // place in Slurm's order
 }
+
+// keyOf packs a precedence. A class is below 256.
+func keyOf(tier int, priority uint32, class int) uint64 {
+	return uint64(math.MaxUint16-min(tier, math.MaxUint16))<<41 | uint64(math.MaxUint32-priority)<<9 | notDue | uint64(class)
+}
+
+// notDue is set in the keys of all jobs but overdue ones.
+const notDue = 1 << 8
 
 // classPart is a class of length in a partition, by its place in the view.
 type classPart struct{ part, class int }
@@ -100,20 +110,16 @@ func (c *cycle) balanced() bool {
 func (c *cycle) balance(list []entry) {
 	same := c.samePriority(list)
 	keys := make([]precedence, len(list))
-	at := make([]int, len(list))
 	for i := range list {
-		at[i] = i
-		keys[i] = c.precedence(&list[i], same)
-		list[i].class = keys[i].class
+		keys[i] = precedence{c.precedence(&list[i], same), i}
 	}
 	c.promote(list, keys)
-	slices.SortStableFunc(at, func(a, b int) int {
-		x, y := &keys[a], &keys[b]
-		return cmp.Or(cmp.Compare(y.tier, x.tier), cmp.Compare(y.priority, x.priority), cmp.Compare(x.due, y.due), cmp.Compare(x.class, y.class))
+	slices.SortFunc(keys, func(a, b precedence) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at))
 	})
 	sorted := make([]entry, len(list))
-	for i, k := range at {
-		sorted[i] = list[k]
+	for i, k := range keys {
+		sorted[i] = list[k.at]
 		sorted[i].ahead = i
 	}
 	copy(list, sorted)
@@ -135,16 +141,32 @@ func (c *cycle) samePriority(list []entry) uint32 {
 	return same
 }
 
-func (c *cycle) precedence(e *entry, same uint32) precedence {
-	j := c.view.Waiting[e.at].Job
-	p := precedence{tier: c.tier(e.part), priority: j.Priority, due: never, class: len(c.balancedClasses())}
-	if same != 0 && !j.FixedPriority && j.Priority != 0 {
-		p.priority = same
+// precedence is the key of an entry, whose class it notes.
+func (c *cycle) precedence(e *entry, same uint32) uint64 {
+	w := &c.view.Waiting[e.at]
+	priority := w.Job.Priority
+	if same != 0 && !w.Job.FixedPriority && priority != 0 {
+		priority = same
 	}
+	e.class = len(c.balancedClasses())
 	if e.part >= 0 {
-		p.class = c.lengthClass(j, &c.view.Partitions[e.part])
+		e.class = c.classOf(w, e.part)
 	}
-	return p
+	return keyOf(c.tier(e.part), priority, e.class)
+}
+
+// classOf is lengthClass, worked out once for all jobs of one shape.
+func (c *cycle) classOf(w *Waiting, part int) int {
+	key := trialKey{class: w.Class, part: part}
+	if k, ok := c.lengths[key]; ok {
+		return k
+	}
+	if c.lengths == nil {
+		c.lengths = map[trialKey]int{}
+	}
+	k := c.lengthClass(w.Job, &c.view.Partitions[part])
+	c.lengths[key] = k
+	return k
 }
 
 // lengthClass is the class of a job's length in a partition.
@@ -185,46 +207,49 @@ func (c *cycle) partCPUs(p *Partition) uint64 {
 // Only one at a time goes ahead: if all did, a backlog would turn the queue into
 // one without any order but that of submission.
 func (c *cycle) promote(list []entry, keys []precedence) {
-	type group struct {
-		tier     int
-		priority uint32
-	}
-	oldest := map[group]int{}
+	oldest := map[uint64]int{} // by the key without class
 	for i := range list {
 		j := c.view.Waiting[list[i].at].Job
 		since := j.Times.Eligible
-		if since == 0 || list[i].part < 0 {
+		if since == 0 || list[i].part < 0 || c.now-since+c.expected(j, list[i].part) <= dueTurnaround*1000 {
 			continue
 		}
-		limit := c.view.Partitions[list[i].part].Limit(j.Request)
-		if limit == job.Unlimited {
-			limit = 0 // it never ends: only its wait counts
-		}
-		if c.now-since+job.Time(limit)*60_000 <= dueTurnaround*1000 {
-			continue
-		}
-		g := group{keys[i].tier, keys[i].priority}
+		g := keys[i].key >> 9
 		if k, ok := oldest[g]; !ok || since < c.view.Waiting[list[k].at].Job.Times.Eligible {
 			oldest[g] = i
 		}
 	}
+	if len(oldest) == 0 {
+		return
+	}
 	for i := range list {
-		if k, ok := oldest[group{keys[i].tier, keys[i].priority}]; ok && list[k].at == list[i].at {
-			keys[i].due = c.view.Waiting[list[i].at].Job.Times.Eligible
+		if k, ok := oldest[keys[i].key>>9]; ok && list[k].at == list[i].at {
+			keys[i].key &^= notDue
 		}
 	}
 }
 
-// squareRoot is the whole part of a square root.
-func squareRoot(n uint64) uint64 {
-	low, high := uint64(0), uint64(1)<<32
-	for high-low > 1 {
-		mid := low + (high-low)/2
-		if mid*mid <= n {
-			low = mid
-		} else {
-			high = mid
-		}
+// expected is how long a job may run in a partition, in milliseconds; 0 of one
+// without a limit, of which only the wait counts.
+func (c *cycle) expected(j *job.Job, part int) job.Time {
+	limit := c.view.Partitions[part].Limit(j.Request)
+	if limit == job.Unlimited {
+		return 0
 	}
-	return low
+	return job.Time(limit) * 60_000
+}
+
+// squareRoot is the whole part of a square root, by Newton's method from above.
+func squareRoot(n uint64) uint64 {
+	if n < 2 {
+		return n
+	}
+	x := uint64(1) << ((bits.Len64(n) + 1) / 2)
+	for {
+		next := (x + n/x) / 2
+		if next >= x {
+			return x
+		}
+		x = next
+	}
 }

@@ -175,3 +175,53 @@ func TestNoJobStarvesInTheBalancedOrder(t *testing.T) {
 		t.Fatalf("a job of 4 nodes has not started %d s after it was overdue", (w.now-due)/1000)
 	})
 }
+
+// A key orders by tier, then priority, then overdue jobs, then class, whatever
+// the values.
+func TestKeys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (int, uint32, bool, int) {
+			return rapid.IntRange(0, 65535).Draw(t, name), rapid.Uint32().Draw(t, name), rapid.Bool().Draw(t, name), rapid.IntRange(0, 255).Draw(t, name)
+		}
+		key := func(tier int, priority uint32, due bool, class int) uint64 {
+			k := keyOf(tier, priority, class)
+			if due {
+				k &^= notDue
+			}
+			return k
+		}
+		t1, p1, d1, c1 := draw("a")
+		t2, p2, d2, c2 := draw("b")
+		var want bool
+		switch {
+		case t1 != t2:
+			want = t1 > t2
+		case p1 != p2:
+			want = p1 > p2
+		case d1 != d2:
+			want = d1
+		default:
+			want = c1 < c2
+		}
+		if got := key(t1, p1, d1, c1) < key(t2, p2, d2, c2); got != want {
+			t.Fatalf("%d %d %v %d before %d %d %v %d: %v", t1, p1, d1, c1, t2, p2, d2, c2, got)
+		}
+	})
+}
+
+func BenchmarkBalance(b *testing.B) {
+	w := balancedWorld(4, 16)
+	var classes []*Class
+	for i := range 20_000 {
+		j := &job.Job{Request: &job.Request{Partitions: []string{"debug"}}}
+		sized(uint32(i%64), job.Minutes(i%3000+1))(j)
+		classes = append(classes, &Class{Request: j.Request})
+	}
+	for i := range 100_000 {
+		j := &job.Job{ID: job.ID(i + 1), State: job.Pending, Priority: 1, Request: classes[i%20_000].Request, Times: job.Times{Eligible: w.now}}
+		w.Waiting = append(w.Waiting, Waiting{Job: j, Class: classes[i%20_000]})
+	}
+	for b.Loop() {
+		newCycle(&w.View, w.now, Budget{}).order()
+	}
+}

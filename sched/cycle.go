@@ -43,6 +43,7 @@ type cycle struct {
 	looking      entry                 // that is being looked at
 	classPlanned map[classPart]bool    // in the balanced order: where a job has a planned start
 	skipped      []waiter              // that have none because another of their class has one
+	lengths      map[trialKey]int      // classes of length
 	cpusOf       map[*Partition]uint64 // of its nodes
 	kept         *promises             // nil: the view has none
 	given        map[job.ID]Promise
