@@ -62,6 +62,7 @@ func TestCycles(t *testing.T) {
 	timed(t, "cold view", func() { view = f.Update(w.Root()) })
 	timed(t, "cold plan", func() { plan = view.Plan(w.Now(), budget) })
 	summary(t, w.Root(), plan)
+	timed(t, "with the controller's steps", func() { view.Plan(w.Now(), sched.Budget{Steps: 200_000}) })
 	if testing.Short() {
 		return
 	}
