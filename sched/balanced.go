@@ -53,6 +53,15 @@ func keyOf(tier int, priority uint32, class int) uint64 {
 // notDue is set in the keys of all jobs but overdue ones.
 const notDue = 1 << 8
 
+// balancing is what a cycle has found out for the balanced order.
+type balancing struct {
+	looking entry              // that is being looked at
+	planned map[classPart]bool // where a job has a planned start
+	skipped []waiter           // that have none because another of their class has one
+	lengths map[trialKey]int   // classes of length
+	cpus    map[*Partition]uint64
+}
+
 // classPart is a class of length in a partition, by its place in the view.
 type classPart struct{ part, class int }
 
@@ -60,7 +69,7 @@ type classPart struct{ part, class int }
 // balanced order only the first of each class and partition has one: planned
 // starts of many hold up those that come later and are short.
 func (c *cycle) mayPlan() bool {
-	return c.planned < c.budget.Planned && !c.classPlanned[classPart{c.looking.part, c.looking.class}]
+	return c.planned < c.budget.Planned && !c.balancing.planned[classPart{c.balancing.looking.part, c.balancing.looking.class}]
 }
 
 // expect tells the jobs that have no planned start because the first of their
@@ -68,14 +77,14 @@ func (c *cycle) mayPlan() bool {
 // all that is planned. Nothing is kept for them, so this comes when all starts are
 // decided.
 func (c *cycle) expect() {
-	if len(c.skipped) == 0 {
+	if len(c.balancing.skipped) == 0 {
 		return
 	}
 	at := make(map[job.ID]int, len(c.plan.Verdicts))
 	for i := range c.plan.Verdicts {
 		at[c.plan.Verdicts[i].Job] = i
 	}
-	for _, w := range c.skipped[:min(len(c.skipped), DefaultPlanned)] {
+	for _, w := range c.balancing.skipped[:min(len(c.balancing.skipped), DefaultPlanned)] {
 		i, waits := at[w.job.ID]
 		if !waits || c.plan.Verdicts[i].Planned != 0 {
 			continue
@@ -95,10 +104,10 @@ func (c *cycle) notePlanned() {
 	if !c.balanced() {
 		return
 	}
-	if c.classPlanned == nil {
-		c.classPlanned = map[classPart]bool{}
+	if c.balancing.planned == nil {
+		c.balancing.planned = map[classPart]bool{}
 	}
-	c.classPlanned[classPart{c.looking.part, c.looking.class}] = true
+	c.balancing.planned[classPart{c.balancing.looking.part, c.balancing.looking.class}] = true
 }
 
 // balanced tells whether the cluster orders jobs of equal priority so.
@@ -158,14 +167,14 @@ func (c *cycle) precedence(e *entry, same uint32) uint64 {
 // classOf is lengthClass, worked out once for all jobs of one shape.
 func (c *cycle) classOf(w *Waiting, part int) int {
 	key := trialKey{class: w.Class, part: part}
-	if k, ok := c.lengths[key]; ok {
+	if k, ok := c.balancing.lengths[key]; ok {
 		return k
 	}
-	if c.lengths == nil {
-		c.lengths = map[trialKey]int{}
+	if c.balancing.lengths == nil {
+		c.balancing.lengths = map[trialKey]int{}
 	}
 	k := c.lengthClass(w.Job, &c.view.Partitions[part])
-	c.lengths[key] = k
+	c.balancing.lengths[key] = k
 	return k
 }
 
@@ -189,17 +198,17 @@ func (c *cycle) lengthClass(j *job.Job, p *Partition) int {
 
 // partCPUs is the number of CPUs of a partition's nodes.
 func (c *cycle) partCPUs(p *Partition) uint64 {
-	if n, ok := c.cpusOf[p]; ok {
+	if n, ok := c.balancing.cpus[p]; ok {
 		return n
 	}
 	n := uint64(0)
 	for _, i := range p.Nodes {
 		n += uint64(c.view.Nodes[i].Host.Size.CPUs)
 	}
-	if c.cpusOf == nil {
-		c.cpusOf = map[*Partition]uint64{}
+	if c.balancing.cpus == nil {
+		c.balancing.cpus = map[*Partition]uint64{}
 	}
-	c.cpusOf[p] = n
+	c.balancing.cpus[p] = n
 	return n
 }
 

@@ -16,37 +16,33 @@ const overdue = 1000
 // cycle is one run of the planner: what is free over time, with what this plan
 // has already given away.
 type cycle struct {
-	view         *View
-	now          job.Time
-	budget       Budget
-	plan         *Plan
-	lines        []line // by place in view.Nodes
-	licenses     line   // devices stand for licences, by place in view.Licenses
-	reserved     [][]*partition.Reservation
-	setAside     []int // nodes of reservations, ascending
-	nextColumn   int   // of a search that failed: before it no other can succeed
-	roomyNodes   []int // working memory of reasons
-	busy         []*bitset.Set
-	held         [][]*bitset.Set
-	trials       map[trialKey]*trial
-	wheres       map[whereKey]*where
-	group        []int32 // of each node: its likeness
-	groupCount   int
-	grid         *grid // nil for a small cluster
-	placer       partition.Placer
-	cands        []partition.Candidate
-	earliest     []job.Time // working memory of the search
-	sorted       []job.Time
-	ledger       Ledger
-	partCores    map[partNode]int // cores that this plan's starts hold, by partition
-	planned      int
-	looking      entry                 // that is being looked at
-	classPlanned map[classPart]bool    // in the balanced order: where a job has a planned start
-	skipped      []waiter              // that have none because another of their class has one
-	lengths      map[trialKey]int      // classes of length
-	cpusOf       map[*Partition]uint64 // of its nodes
-	kept         *promises             // nil: the view has none
-	given        map[job.ID]Promise
+	view       *View
+	now        job.Time
+	budget     Budget
+	plan       *Plan
+	lines      []line // by place in view.Nodes
+	licenses   line   // devices stand for licences, by place in view.Licenses
+	reserved   [][]*partition.Reservation
+	setAside   []int // nodes of reservations, ascending
+	nextColumn int   // of a search that failed: before it no other can succeed
+	roomyNodes []int // working memory of reasons
+	busy       []*bitset.Set
+	held       [][]*bitset.Set
+	trials     map[trialKey]*trial
+	wheres     map[whereKey]*where
+	group      []int32 // of each node: its likeness
+	groupCount int
+	grid       *grid // nil for a small cluster
+	placer     partition.Placer
+	cands      []partition.Candidate
+	earliest   []job.Time // working memory of the search
+	sorted     []job.Time
+	ledger     Ledger
+	partCores  map[partNode]int // cores that this plan's starts hold, by partition
+	planned    int
+	balancing  balancing
+	kept       *promises // nil: the view has none
+	given      map[job.ID]Promise
 	displacements
 	networks         map[string]*network
 	waitsForSwitches bool // the job that is looked at does

@@ -108,7 +108,7 @@ func (c *cycle) look(e entry) {
 	if e.state != nil && e.state.started {
 		return
 	}
-	c.looking = e
+	c.balancing.looking = e
 	p := c.unpinned(w.Job.ID, e.part)
 	var v Verdict
 	started := false
@@ -341,7 +341,7 @@ func (c *cycle) plannedStarts(w waiter) *spot {
 	for range n {
 		if !c.mayPlan() {
 			if first == nil && c.balanced() {
-				c.skipped = append(c.skipped, w)
+				c.balancing.skipped = append(c.balancing.skipped, w)
 			}
 			break
 		}
