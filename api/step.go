@@ -1,6 +1,7 @@
 package api
 
 import (
+	"muster/internal/bitset"
 	"muster/internal/wire"
 	"muster/job"
 )
@@ -77,6 +78,7 @@ type StepRequest struct {
 	Hidden       bool // no step of its own in the records: sbcast
 	Attach       bool // no step at all: look at the output of Step
 	Step         job.StepID
+	Numbered     bool // the step gets the number Step: that of the components before it
 }
 
 // Code implements wire.Message.
@@ -101,6 +103,7 @@ func (r *StepRequest) Code(w *wire.Coder) {
 	w.Bool(18, &r.Hidden)
 	w.Bool(19, &r.Attach)
 	wire.Uint(w, 20, &r.Step)
+	w.Bool(21, &r.Numbered)
 }
 
 // StepReply is a step that may be launched, as a Grant in the bytes that a
@@ -158,6 +161,7 @@ type GrantNode struct {
 	MemoryMB uint64
 	Devices  []job.DeviceShare
 	PerTask  []job.DeviceShare // how many of them each task gets; empty: all
+	Cores    *bitset.Set       // of the node; nil: those of the job
 }
 
 // Code implements wire.Message.
@@ -169,6 +173,7 @@ func (n *GrantNode) Code(w *wire.Coder) {
 	w.Uint64(5, &n.MemoryMB)
 	wire.Slice(w, 6, &n.Devices)
 	wire.Slice(w, 7, &n.PerTask)
+	wire.Pointer(w, 8, &n.Cores)
 }
 
 // StepEndRequest reports how a step ended.
@@ -212,6 +217,15 @@ type StepStart struct {
 	Columns   uint16
 	Before    uint32 // tasks of the components before this one of a heterogeneous step
 	All       uint32 // tasks of all components; 0: the step has only one
+
+	NodesBefore uint32 // nodes of the components before this one
+	AllNodes    uint32 // nodes of all components
+	Leader      job.ID // what the tasks are told as their job's id; 0: its own
+
+	CPUBind     string // of --cpu-bind, as SLURM_CPU_BIND has it; "": automatic
+	Dist        string // of --distribution
+	CPUsPerTask uint32 // 0: one
+	OneThread   bool   // tasks use one thread of each core
 }
 
 // Who gets srun's standard input.
@@ -241,6 +255,13 @@ func (s *StepStart) Code(w *wire.Coder) {
 	wire.Uint(w, 19, &s.Columns)
 	wire.Uint(w, 20, &s.Before)
 	wire.Uint(w, 21, &s.All)
+	wire.Uint(w, 22, &s.NodesBefore)
+	wire.Uint(w, 23, &s.AllNodes)
+	wire.Uint(w, 24, &s.Leader)
+	w.String(25, &s.CPUBind)
+	w.String(26, &s.Dist)
+	wire.Uint(w, 27, &s.CPUsPerTask)
+	w.Bool(28, &s.OneThread)
 }
 
 // Program is what some tasks run. With one program, Ranks is empty: all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"google.golang.org/grpc/peer"
 
 	"muster/api"
 	"muster/api/pb"
@@ -48,17 +50,19 @@ const (
 
 // step is the part of one step on this node.
 type step struct {
-	node   *Node
-	grant  *api.Grant
-	number uint32 // of this node in the grant
-	part   *api.GrantNode
-	start  *api.StepStart
-	launch *pb.Launch
-	box    box
-	leave  func() // when nothing is started in the box any more
-	dir    string
-	tasks  []*task
-	killed bool // the loop's: tasks that are still being started are killed, too
+	node     *Node
+	grant    *api.Grant
+	number   uint32 // of this node in the grant
+	part     *api.GrantNode
+	start    *api.StepStart
+	launch   *pb.Launch
+	box      box
+	leave    func() // when nothing is started in the box any more
+	dir      string
+	tasks    []*task
+	bindings []binding // by task
+	peer     string    // address of srun's host
+	killed   bool      // the loop's: tasks that are still being started are killed, too
 	viewers
 	send func(*api.StepEvent)
 }
@@ -80,6 +84,9 @@ func (s *stepServer) Step(stream pb.Node_StepServer) error {
 		return s.attach(stream, st.grant)
 	}
 	var sending sync.Mutex
+	if p, ok := peer.FromContext(ctx); ok {
+		st.peer, _, _ = net.SplitHostPort(p.Addr.String())
+	}
 	st.send = func(e *api.StepEvent) {
 		sending.Lock()
 		defer sending.Unlock()
@@ -221,6 +228,9 @@ func (st *step) prepare() error {
 	st.dir = filepath.Join(st.node.cfg.SpoolDir, "step"+k.String())
 	if err := os.Mkdir(st.dir, 0o711); err != nil {
 		return fmt.Errorf("directory of step %s: %w", k, err)
+	}
+	if err := st.bindTasks(); err != nil {
+		return err
 	}
 	for local, rank := range st.part.Tasks {
 		k.Task = rank

@@ -27,6 +27,7 @@ func (t *task) describe() error {
 		UID: l.Uid, GID: l.Gid, Groups: l.Groups, Umask: st.start.Umask, Append: st.start.Append,
 		Groups1: st.box.Join1(), Group2: st.box.Join2(), Stdin: t.file(st.start.Stdin),
 		Stdout: t.file(st.start.Stdout), Stderr: t.file(st.start.Stderr), Terminal: t.terminal != nil,
+		CPUs: st.bindings[t.local].cpus, Report: st.bindings[t.local].report,
 	}
 	switch {
 	case t.terminal != nil:
@@ -99,10 +100,14 @@ func (t *task) environment() []byte {
 	}
 	number := func(v uint32) string { return strconv.FormatUint(uint64(v), 10) }
 	set := []string{
-		"SLURM_PROCID=" + number(st.start.Before+t.rank), "SLURM_LOCALID=" + number(t.local), "SLURM_NODEID=" + number(st.number),
+		"SLURM_PROCID=" + number(st.start.Before+t.rank), "SLURM_LOCALID=" + number(t.local), "SLURM_NODEID=" + number(st.start.NodesBefore+st.number),
 		"SLURM_GTIDS=" + strings.Join(ids, ","), "SLURMD_NODENAME=" + n.cfg.Name,
 		"SLURM_CPUS_ON_NODE=" + number(st.part.CPUs), "SLURM_TOPOLOGY_ADDR=" + n.cfg.Name, "SLURM_TOPOLOGY_ADDR_PATTERN=node",
+		"SLURM_PRIO_PROCESS=0", "SLURM_OOM_KILL_STEP=0", "SLURMD_DEBUG=2",
 		"MUSTER_SOCKET=" + n.cfg.Socket, "MUSTER_BOOT_ID=" + n.boot,
+	}
+	if st.peer != "" { // where srun runs
+		set = append(set, "SLURM_LAUNCH_NODE_IPADDR="+st.peer, "SLURM_SRUN_COMM_HOST="+st.peer)
 	}
 	set = append(set, t.devices()...)
 	names := map[string]bool{shepherd.PIDVariable: true}
@@ -161,8 +166,8 @@ func (t *task) devices() []string {
 	return out
 }
 
-// bound are the GPUs of a list that --gpu-bind gives the task. Tasks run on all cores
-// that their job has here.
+// bound are the GPUs of a list that --gpu-bind gives the task. It goes
+// by the cores that the task is bound to.
 func (t *task) bound(bind *gres.Binding, ids []int) []int {
 	v := t.step.node.inventory()
 	list := make([]gres.Bindable, len(ids))
@@ -172,10 +177,7 @@ func (t *task) bound(bind *gres.Binding, ids []int) []int {
 			list[i].Cores = v.Devices[at].Cores
 		}
 	}
-	cores := &bitset.Set{}
-	for _, c := range t.step.launch.GetPart().GetCores() {
-		cores.Add(int(c))
-	}
+	cores := t.step.coresOf(t.local)
 	global := v.Open || t.step.node.tree == nil
 	var out []int
 	for _, at := range bind.Pick(int(t.local), list, cores, global) {
@@ -199,8 +201,7 @@ func (t *task) given() func(name string, index int) bool {
 				continue
 			}
 			if p.Name == d.Name && p.Count > 0 {
-				from := min(int(p.Count)*int(t.local), len(ids))
-				ids = ids[from:min(from+int(p.Count), len(ids))]
+				ids = window(ids, int(p.Count)*int(t.local), int(p.Count))
 			}
 		}
 		if mine[d.Name] == nil {
@@ -211,6 +212,12 @@ func (t *task) given() func(name string, index int) bool {
 		}
 	}
 	return func(name string, index int) bool { return mine[name].Has(index) }
+}
+
+// window is a stretch of a list, as far as it goes.
+func window(ids []int, from, count int) []int {
+	from = min(from, len(ids))
+	return ids[from:min(from+count, len(ids))]
 }
 
 func hasGPU(devices []*pb.PartDevice) bool {

@@ -15,11 +15,13 @@ const (
 )
 
 // StepCreate begins a step of a running job. Step is complete but for number,
-// state and start.
+// state and start. With Numbered it gets the number that it has: that of the other
+// components of a heterogeneous step.
 type StepCreate struct {
-	Job     job.ID
-	Attempt uint32
-	Step    job.Step
+	Job      job.ID
+	Attempt  uint32
+	Step     job.Step
+	Numbered bool
 }
 
 // StepEnd ends a step of a job.
@@ -56,6 +58,7 @@ func (s *StepCreate) Code(c *wire.Coder) {
 	wire.Uint(c, 1, &s.Job)
 	wire.Uint(c, 2, &s.Attempt)
 	wire.Struct(c, 3, &s.Step)
+	c.Bool(4, &s.Numbered)
 }
 
 // Code implements wire.Message.
@@ -118,14 +121,8 @@ func (m *Machine) stepCreate(c *StepCreate) Result {
 	case len(c.Step.Parts) == 0 || len(c.Step.Parts) != len(c.Step.Nodes):
 		return Result{Code: Invalid, Text: "the step names no nodes, or not what it holds on each"}
 	}
-	open := 0
-	for i := range r.Steps {
-		if r.Steps[i].Active() {
-			open++
-		}
-	}
-	if open >= maxStepsOpen {
-		return Result{Code: StepWaits, Text: fmt.Sprintf("job %d has %d running steps", c.Job, open)}
+	if why := r.noMoreSteps(c); why.Code != OK {
+		return why
 	}
 	for i, n := range c.Step.Nodes {
 		at := r.Alloc.OnNode(n)
@@ -137,25 +134,67 @@ func (m *Machine) stepCreate(c *StepCreate) Result {
 		}
 	}
 	s := c.Step
-	s.ID, s.State, s.Start, s.End = job.StepID(r.StepSeq), job.Running, m.work.now, 0
-	r.StepSeq++
+	if !c.Numbered {
+		s.ID = m.nextStep(r)
+	}
+	s.State, s.Start, s.End = job.Running, m.work.now, 0
+	r.StepSeq = max(r.StepSeq, uint32(s.ID)+1)
 	r.Steps = append(slices.Clip(r.Steps), s)
 	m.put(r)
 	return Result{Jobs: []job.ID{c.Job}, Step: s.ID}
 }
 
+// noMoreSteps says why a job takes no further step; OK if it does.
+func (r *jobRow) noMoreSteps(c *StepCreate) Result {
+	open := 0
+	for i := range r.Steps {
+		if r.Steps[i].Active() {
+			open++
+		}
+		if c.Numbered && r.Steps[i].ID == c.Step.ID {
+			return Result{Code: Invalid, Text: fmt.Sprintf("job %d has a step %d already", c.Job, c.Step.ID)}
+		}
+	}
+	switch {
+	case open >= maxStepsOpen:
+		return Result{Code: StepWaits, Text: fmt.Sprintf("job %d has %d running steps", c.Job, open)}
+	case c.Numbered && (r.Het.Leader == 0 || c.Step.ID >= maxSteps):
+		return Result{Code: Invalid, Text: fmt.Sprintf("step %d.%d is no component of a heterogeneous step", c.Job, c.Step.ID)}
+	}
+	return Result{}
+}
+
+// nextStep is the number of a job's next step. The components of a heterogeneous
+// job count together, so that a step can have one number in all of them.
+func (m *Machine) nextStep(r *jobRow) job.StepID {
+	next := r.StepSeq
+	if lead := m.work.Job(r.Het.Leader); lead != nil {
+		for _, id := range lead.Het.IDs {
+			if other := m.work.Job(id); other != nil {
+				next = max(next, other.StepSeq)
+			}
+		}
+	}
+	return job.StepID(next)
+}
+
 // partFits says why a part of a step has no room in share i; "" if it has.
 func partFits(j *job.Job, i int, p *job.StepPart, overlap bool) string {
-	cpus, memory, devices := j.FreeForStep(i)
+	room := j.RoomForStep(i)
 	share := &j.Alloc.Nodes[i]
+	cpus, memory, devices, cores := room.CPUs, room.MemoryMB, room.Devices, room.Cores
 	if overlap {
-		cpus, memory = share.CPUs, share.MemoryMB
+		cpus, memory, cores = share.CPUs, share.MemoryMB, share.Cores
 	}
+	others := p.Cores.Clone()
+	others.Subtract(cores)
 	switch {
 	case p.CPUs > cpus:
 		return fmt.Sprintf("%d CPUs are wanted, %d of %d are free", p.CPUs, cpus, share.CPUs)
 	case share.MemoryMB > 0 && p.MemoryMB > memory:
 		return fmt.Sprintf("%d MB are wanted, %d of %d are free", p.MemoryMB, memory, share.MemoryMB)
+	case !others.Empty():
+		return "cores are held by other steps"
 	}
 	for _, d := range p.Devices {
 		if d.Index == nil || overlap {

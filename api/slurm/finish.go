@@ -207,6 +207,9 @@ func unreadableNodes(name string, err error) error {
 }
 
 func (o *Options) checkArbitrary() error {
+	if o.in.Program == Srun && o.set["nodefile"] == FromEnvironment && o.set["distribution"] == Unset {
+		o.Job.Place.Dist = "arbitrary" // SLURM_HOSTFILE says so
+	}
 	if o.Job.Place.Dist == "arbitrary" && len(o.Job.Place.Nodes) == 0 {
 		return &OptionError{Text: "With Arbitrary distribution you need to specify a nodelist or hostfile with the -w option", Code: 1}
 	}
@@ -252,7 +255,7 @@ func (o *Options) countNodes() error {
 		s.MaxNodes = s.Tasks
 	}
 	if s.Tasks < s.MinNodes {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("Warning: can't run %d processes on %d nodes, setting nnodes to %d", s.Tasks, s.MinNodes, s.Tasks))
+		o.Warnings = append(o.Warnings, fmt.Sprintf("warning: can't run %d processes on %d nodes, setting nnodes to %d", s.Tasks, s.MinNodes, s.Tasks))
 		s.MinNodes, s.MaxNodes, s.NodeCounts = s.Tasks, s.Tasks, nil
 	}
 	return nil

@@ -195,7 +195,7 @@ func Flags(p Program) []Flag {
 func Sticky(given []Given) []Given {
 	var out []Given
 	for _, g := range given {
-		if o := lookupOption(g.Flag.Name, Sbatch); o != nil && !o.Each {
+		if o := lookupOption(g.Flag.Name, allPrograms); o != nil && !o.Each {
 			out = append(out, g)
 		}
 	}

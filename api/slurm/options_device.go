@@ -18,7 +18,7 @@ func deviceOptions() []Option {
 			but("use multiple-tasks-per-sharing", "one-task-per-sharing", "allow-task-sharing").
 			differs("with enforce-binding a job waits until the cores that it needs are free beside its devices, whatever the order of the queue; multiple-tasks-per-sharing is what is always done"),
 		req("licenses", 'L', "licences: name[:count],…", text(func(o *Options) *string { return &o.Job.Licenses })).each(),
-		no("mem-bind", 0, RequiredArg, "memory follows the CPUs of a job; use numactl in the script", "SBATCH_MEM_BIND").each(),
+		no("mem-bind", 0, RequiredArg, "memory follows the CPUs of a job; use numactl in the script", "SBATCH_MEM_BIND").only(Sbatch | Salloc).each(),
 		no("network", 0, RequiredArg, "there is no switch plug-in here", "SBATCH_NETWORK").each(),
 		no("resources", 0, RequiredArg, "use --licenses").each(),
 		req("tres-bind", 0, "how tasks are bound to GPUs: gres/gpu:TYPE", setTRESBind, "SBATCH_TRES_BIND").each().

@@ -24,6 +24,8 @@ type Run struct {
 	Bcast        string
 	HetGroup     string
 	MPI          string
+	CPUBind      *CPUBind  // nil: not given
+	MemBind      [2]string // quiet or verbose, and the kind; "": not given
 }
 
 // runOnly makes a line of the table of srun's own options.
@@ -39,8 +41,10 @@ var stepTable = []Option{
 	no("bcast-exclude", 0, RequiredArg, "copy the program with sbcast").only(Srun),
 	flag("bell", 0, "ring the bell when the allocation is granted", func(o *Options) { o.Run.Bell = true }).only(Salloc),
 	no("compress", 0, OptionalArg, "files are not copied by srun here").only(Srun),
-	req("cpu-bind", 0, "how tasks are bound to CPUs: none", setCPUBind, "SLURM_CPU_BIND").only(Srun).
-		differs("none and quiet only: tasks may use all CPUs of their step"),
+	req("cpu-bind", 0, "how tasks are bound to CPUs: none, cores, map_cpu:0,1, …", setCPUBind, "SLURM_CPU_BIND").only(Srun).each().
+		differs("map_cpu and mask_cpu hold for all steps, as far as the CPUs are the step's; a socket is a NUMA domain"),
+	req("mem-bind", 0, "how tasks are bound to memory: local or none", setMemBind, "SLURM_MEM_BIND").only(Srun).each().
+		differs("local and none only, which is what the kernel does by itself"),
 	runFlag("disable-status", 'X', "one SIGINT is enough", func(r *Run) { r.NoStatus = true }, "SLURM_DISABLE_STATUS"),
 	no("external-launcher", 0, NoArg, "start MPI programs with their own mpirun").only(Srun),
 	no("ignore-signals", 0, RequiredArg, "block them in the program that starts srun").only(Srun),
@@ -50,7 +54,7 @@ var stepTable = []Option{
 	no("wait-for-children", 0, NoArg, "let the program wait for its children").only(Srun),
 	no("epilog", 0, RequiredArg, "run it in the script, after srun", "SLURM_EPILOG").only(Srun),
 	runFlag("exact", 0, "only as many CPUs as the tasks need", func(r *Run) { r.Exact = true }, "SLURM_EXACT"),
-	req("het-group", 0, "component of a heterogeneous job", func(o *Options, v string) error { o.Run.HetGroup = v; return nil }, "SLURM_HET_GROUP").only(Srun),
+	req("het-group", 0, "component of a heterogeneous job", func(o *Options, v string) error { o.Run.HetGroup = v; return nil }, "SLURM_HET_GROUP").only(Srun).each(),
 	opt("immediate", 'I', "give up if the resources are not there within so many seconds", setImmediate, "SBATCH_IMMEDIATE").only(Srun | Salloc),
 	req("jobid", 0, "run in this allocation", func(o *Options, v string) error { o.Run.JobID = v; return nil }).only(Srun | Salloc),
 	opt("kill-command", 'K', "", nil).only(Salloc).refused("the command gets SIGTERM when its allocation ends"),
@@ -71,7 +75,7 @@ var stepTable = []Option{
 		o.Run.Terminal = true
 		return nil
 	}).only(Srun),
-	req("relative", 'r', "number of the first node of the allocation", setRelative).only(Srun),
+	req("relative", 'r', "number of the first node of the allocation", setRelative).only(Srun).each(),
 	no("send-libs", 0, OptionalArg, "files are not copied by srun here").only(Srun),
 	req("slurmd-debug", 0, "", nil).only(Srun).refused("the node's log has its own level"),
 	no("task-epilog", 0, RequiredArg, "run it in the program", "SLURM_TASK_EPILOG").only(Srun),
@@ -89,17 +93,6 @@ var stepTable = []Option{
 func (o Option) refused(why string) Option {
 	o.Set, o.Refuse, o.Help = nil, why, "not supported: "+why
 	return o
-}
-
-func setCPUBind(o *Options, v string) error {
-	for _, w := range strings.Split(strings.ToLower(v), ",") {
-		switch w {
-		case "quiet", "q", "no", "none", "":
-		default:
-			return &OptionError{Text: "--cpu-bind=" + v + " is not supported: tasks may use all CPUs of their step, none is what is possible", Code: 1}
-		}
-	}
-	return nil
 }
 
 func setMPI(o *Options, v string) error {
@@ -149,7 +142,7 @@ var stepVariables = []struct{ option, name string }{
 	{"ntasks", "SLURM_NTASKS"}, {"nodes", "SLURM_NNODES"}, {"cpus-per-task", "SLURM_CPUS_PER_TASK"},
 	{"ntasks-per-node", "SLURM_NTASKS_PER_NODE"}, {"mem-per-cpu", "SLURM_MEM_PER_CPU"}, {"export", "SLURM_EXPORT_ENV"},
 	{"distribution", "SLURM_DISTRIBUTION"}, {"input", "SLURM_STDINMODE"}, {"output", "SLURM_STDOUTMODE"},
-	{"error", "SLURM_STDERRMODE"}, {"chdir", "SLURM_WORKING_DIR"},
+	{"error", "SLURM_STDERRMODE"}, {"chdir", "SLURM_WORKING_DIR"}, {"nodefile", "SLURM_HOSTFILE"},
 }
 
 // inputVariables are the variables that stand for an option of a program.

@@ -19,9 +19,10 @@ import (
 
 // allocation is what salloc or srun has got.
 type allocation struct {
-	id      job.ID
-	record  *api.JobRecord
-	cluster string
+	id         job.ID
+	record     *api.JobRecord
+	components []*api.JobRecord // of a heterogeneous job, the record first
+	cluster    string
 }
 
 // allocate asks for an allocation and waits until it is there. The allocation
@@ -52,20 +53,37 @@ func (c *stepCommand) allocate() (*allocation, int) {
 		return nil, code
 	}
 	a := &allocation{id: id, cluster: reply.Cluster}
-	if a.record, err = c.lookUp(id); err != nil {
-		in.errorf("Unable to look up job %d: %v", id, err)
-		return nil, 1
+	for _, id := range reply.Jobs {
+		r, err := c.lookUp(id)
+		if err != nil {
+			in.errorf("Unable to look up job %d: %v", id, err)
+			return nil, 1
+		}
+		a.components = append(a.components, r)
 	}
+	a.record = a.components[0]
 	return a, 0
 }
 
-// allocationRequest makes the message out of the options.
+// allocationRequest makes the message out of the options of all components.
 func (c *stepCommand) allocationRequest() (*api.SubmitRequest, error) {
-	o := c.o
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name: %w", err)
 	}
+	out := &api.SubmitRequest{Keep: c.o.Run.NoShell}
+	for _, one := range c.components() {
+		if one.o.Job.Name == "" {
+			one.o.Job.Name = c.o.Job.Name
+		}
+		out.Jobs = append(out.Jobs, one.submitJob(host))
+	}
+	return out, nil
+}
+
+// submitJob is the job of one component.
+func (c *stepCommand) submitJob(host string) api.SubmitJob {
+	o := c.o
 	r := &o.Job
 	if r.Name == "" {
 		r.Name = "interactive"
@@ -86,7 +104,7 @@ func (c *stepCommand) allocationRequest() (*api.SubmitRequest, error) {
 	if o.Priority != nil {
 		j.HasPriority, j.Priority = true, *o.Priority
 	}
-	return &api.SubmitRequest{Jobs: []api.SubmitJob{j}, Keep: o.Run.NoShell}, nil
+	return j
 }
 
 // allocationRefused prints why there is no allocation.
@@ -225,6 +243,9 @@ func (a *allocation) environment(base []string) []string {
 		Partition: r.Partition, Account: r.Account, QOS: r.QOS, Reservation: r.Reservation, Licenses: r.Request.Licenses,
 		User: r.Owner.User, UID: r.Owner.UID, GID: r.Owner.GID, Group: r.Owner.Group, Request: r.Request,
 		Start: r.Times.Start, End: r.Times.LimitEnd,
+	}
+	if len(a.components) > 1 {
+		j.Het = hetEnvironment(a.components)
 	}
 	for i := range r.Alloc.Nodes {
 		n := &r.Alloc.Nodes[i]

@@ -22,14 +22,19 @@ func salloc(in *invocation) int {
 	if c == nil {
 		return code
 	}
-	shell := len(c.args) == 0
-	if shell {
+	if len(c.args) == 0 {
 		c.args = []string{in.env("SHELL")}
 		if c.args[0] == "" {
 			c.args[0] = "/bin/sh"
 		}
 	}
-	a, code := c.allocateNamed(shell)
+	if c.o.Job.Name == "" {
+		c.o.Job.Name = "interactive"
+		if c.o.Run.NoShell {
+			c.o.Job.Name = "no-shell"
+		}
+	}
+	a, code := c.allocate()
 	if a == nil {
 		return code
 	}
@@ -44,15 +49,6 @@ func salloc(in *invocation) int {
 		return 0
 	}
 	return c.beside(a)
-}
-
-// allocateNamed is allocate with the name that a job of salloc has: that of the
-// command, or interactive.
-func (c *stepCommand) allocateNamed(shell bool) (*allocation, int) {
-	if shell && c.o.Job.Name == "" {
-		c.o.Job.Name = "interactive"
-	}
-	return c.allocate()
 }
 
 // say prints a line of progress.

@@ -34,11 +34,12 @@ func srun(in *invocation) int {
 		in.errorf("%v", err)
 		return 1
 	}
-	if id == 0 {
+	several := len(c.more) > 0 || c.o.Run.HetGroup != ""
+	switch {
+	case id == 0:
 		return c.allocateAndRun()
-	}
-	if c.o.Run.HetGroup != "" {
-		return c.runGroups(id)
+	case several:
+		return c.runGroups(id, in.environ)
 	}
 	return c.runStep(id, in.environ)
 }
@@ -49,31 +50,18 @@ type stepCommand struct {
 	o        *slurm.Options
 	args     []string // the program and its arguments
 	client   *api.Client
-	warnings []string
+	more     []*stepCommand // components after this one
+	number   job.StepID     // of the step, with numbered: that of its other components
+	numbered bool
 }
 
 // newStepCommand reads the command line; nil with an exit code if there is
 // nothing more to do.
 func newStepCommand(in *invocation, p slurm.Program) (*stepCommand, int) {
-	input := &slurm.Input{Program: p, Now: in.now(), Dir: in.dir, UID: in.uid, ReadFile: os.ReadFile}
-	s := &submission{in: in, input: input}
-	c := &stepCommand{in: in, o: slurm.NewOptions(input)}
-	given, rest, err := slurm.Getopt(in.args, slurm.Flags(p), true)
-	if err == nil {
-		err = c.o.ApplyEnvironment(in.getenv)
-	}
-	if err == nil {
-		err = c.o.Apply(given, slurm.FromCommandLine)
-	}
+	s := &submission{in: in}
+	c, err := readComponents(in, p)
 	if err != nil {
 		return nil, s.fail(err)
-	}
-	c.args = rest
-	for _, w := range rest {
-		if w == ":" {
-			in.errorf("several components separated by : are not supported by this command")
-			return nil, 1
-		}
 	}
 	switch act := &c.o.Act; {
 	case act.Help:
@@ -132,6 +120,7 @@ func (c *stepCommand) stepRequest(id job.ID) *api.StepRequest {
 		Exclude: q.Place.Exclude, Relative: run.Relative, Memory: q.Memory, Gres: q.Gres, Dist: q.Place.Dist,
 		Exact:   run.Exact || c.o.WasSet("exclusive") == slurm.FromCommandLine && q.Place.Sharing != job.ShareDefault,
 		Overlap: run.Overlap, Overcommit: q.Size.Overcommit, Immediate: run.Immediate >= 0,
+		Step: c.number, Numbered: c.numbered,
 	}
 	if n := q.Size.TasksPerGPU; n > 0 && r.Gres.Bind == "" {
 		r.Gres.Bind = "single:" + strconv.Itoa(int(n)) // srun(1), --ntasks-per-gpu
@@ -161,13 +150,14 @@ func (c *stepCommand) allocateAndRun() int {
 	holder := c.client // the allocation lasts as long as this connection
 	defer holder.Close()
 	c.client = nil
-	c.o.Job.Memory, c.o.Job.Gres = job.Memory{}, job.GresRequest{PerTask: c.o.Job.Gres.PerTask, Bind: c.o.Job.Gres.Bind}
-	c.o.Job.Place.Nodes, c.o.Job.Place.Exclude = nil, nil
-	c.o.Job.Size.MaxNodes, c.o.Job.Size.MinNodes = 0, 0
-	if c.o.Job.Size.CPUsPerTask == 0 {
-		c.o.Job.Size.CPUsPerTask = 1
+	for _, one := range c.components() {
+		one.leaveToJob()
 	}
-	code = c.runStep(a.id, env)
+	if len(c.more) > 0 {
+		code = c.runGroups(a.id, env)
+	} else {
+		code = c.runStep(a.id, env)
+	}
 	reply := api.CompleteRequest{Job: a.id, ExitCode: uint32(code)}
 	if code > 128 {
 		reply.ExitCode, reply.Signal = 0, uint8(code-128)
@@ -177,6 +167,17 @@ func (c *stepCommand) allocateAndRun() int {
 		c.in.errorf("Unable to end job %d: %v", a.id, err)
 	}
 	return code
+}
+
+// leaveToJob takes away from a step's options what the allocation was made by.
+func (c *stepCommand) leaveToJob() {
+	q := &c.o.Job
+	q.Memory, q.Gres = job.Memory{}, job.GresRequest{PerTask: q.Gres.PerTask, Bind: q.Gres.Bind}
+	q.Place.Nodes, q.Place.Exclude = nil, nil
+	q.Size.MaxNodes, q.Size.MinNodes = 0, 0
+	if q.Size.CPUsPerTask == 0 {
+		q.Size.CPUsPerTask = 1
+	}
 }
 
 // alreadyEnded tells whether an allocation was not ended because it was over.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,46 +34,32 @@ func hetGroups(text string) ([]uint32, error) {
 	return slices.Compact(out), nil
 }
 
-// runGroups runs the program in several components of a heterogeneous job at
-// once, as one application: the tasks are numbered through. The exit code is the
-// highest of all. Each component's step is one of that component's job.
-func (c *stepCommand) runGroups(leader job.ID) int {
-	groups, err := hetGroups(c.o.Run.HetGroup)
-	if err != nil {
-		c.in.errorf("%v", err)
-		return 1
-	}
-	if len(groups) == 0 {
-		c.in.errorf("--het-group names no component")
-		return 1
-	}
-	var steps []*stepIO
+// runGroups runs programs in several components of a heterogeneous job at once,
+// as one application: the tasks are numbered through. The exit code is the highest
+// of all. Each component's step is one of that component's job.
+func (c *stepCommand) runGroups(leader job.ID, environ []string) int {
+	steps, err := c.beginGroups(leader)
 	defer func() {
 		for _, s := range steps {
 			s.c.client.Close()
 		}
 	}()
-	tasks := uint32(0)
-	for _, g := range groups {
-		one := *c
-		one.client = nil
-		id, err := one.component(leader, g)
-		if err != nil {
+	if err != nil {
+		if err != errSaid {
 			c.in.errorf("%v", err)
-			return 1
 		}
-		s := one.beginStep(id)
-		if s == nil {
-			return 1
-		}
-		steps = append(steps, s)
-		s.start.Before = tasks
+		return 1
+	}
+	var tasks, nodes uint32
+	for _, s := range steps {
+		s.start.Before, s.start.NodesBefore, s.start.Leader = tasks, nodes, leader
 		tasks += s.grant.Tasks
+		nodes += uint32(len(s.grant.Nodes))
 	}
 	for i, s := range steps {
-		s.start.All = tasks
+		s.start.All, s.start.AllNodes = tasks, nodes
 		s.keepFiles = i > 0
-		if err := s.prepare(c.in.environ); err != nil {
+		if err := s.prepare(environ); err != nil {
 			c.in.errorf("%v", err)
 			return 1
 		}
@@ -80,15 +67,52 @@ func (c *stepCommand) runGroups(leader job.ID) int {
 	return runTogether(steps)
 }
 
+// errSaid is an error that the user has been told.
+var errSaid = errors.New("it has been said")
+
+// beginGroups gets the steps of all groups, with one number if the job is
+// heterogeneous. Those that it has got it returns with an error, too.
+func (c *stepCommand) beginGroups(leader job.ID) (steps []*stepIO, err error) {
+	groups, err := c.groups()
+	if err != nil {
+		return nil, err
+	}
+	var used []string
+	for _, g := range groups {
+		one := *g.command
+		one.client = nil
+		id, err := one.component(leader, g.offset, used, len(c.more) > 0)
+		if err != nil {
+			return steps, err
+		}
+		if len(steps) > 0 && id != leader {
+			one.number, one.numbered = steps[0].grant.Step, true
+		}
+		s := one.beginStep(id)
+		if s == nil {
+			return steps, errSaid
+		}
+		steps = append(steps, s)
+		for _, n := range s.grant.Nodes {
+			used = append(used, n.Name)
+		}
+	}
+	return steps, nil
+}
+
 // component finds the job of a component and takes its size for the step, unless
-// the command line has its own.
-func (c *stepCommand) component(leader job.ID, group uint32) (job.ID, error) {
+// the command line has its own. Several commands in a job that has no components
+// get nodes of their own; used are taken.
+func (c *stepCommand) component(leader job.ID, group uint32, used []string, several bool) (job.ID, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
 	}
 	r, err := c.lookUpRef(api.JobRef{ID: leader, Offset: group, HasHet: true})
 	if err != nil {
 		r, err = c.lookUpRef(api.JobRef{ID: leader})
+		if err == nil && several && r.Het.Leader == 0 && c.o.Run.HetGroup == "" {
+			return r.ID, c.onOwnNodes(r, used)
+		}
 		if err != nil || group != 0 || r.Het.Leader != 0 {
 			return 0, fmt.Errorf("Attempt to run a job step with het group value of %d, which job %d does not have", group, leader)
 		}

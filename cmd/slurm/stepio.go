@@ -64,6 +64,11 @@ func (s *stepIO) prepare(environ []string) error {
 	}
 	st.Umask, st.Append, st.JobName = umask(), b.Append == job.Yes, in.env("SLURM_JOB_NAME")
 	st.Terminal = o.Run.Terminal
+	st.Dist, st.CPUsPerTask = o.Job.Place.Dist, uint32(o.Job.Size.CPUsPerTask)
+	st.OneThread = o.Job.Size.ThreadsPerCore == 1 && o.WasSet("threads-per-core")|o.WasSet("hint") == slurm.FromCommandLine
+	if b := o.Run.CPUBind; b != nil {
+		st.CPUBind = b.String()
+	}
 	if id, err := strconv.ParseUint(in.env("SLURM_ARRAY_JOB_ID"), 10, 32); err == nil {
 		task, _ := strconv.ParseUint(in.env("SLURM_ARRAY_TASK_ID"), 10, 32)
 		st.ArrayJob, st.ArrayTask = job.ID(id), uint32(task)
@@ -98,7 +103,11 @@ func (s *stepIO) environment(environ []string) ([]byte, error) {
 	for i, n := range g.Nodes {
 		nodes[i], tasks[i] = n.Name, uint32(len(n.Tasks))
 	}
-	id, step := strconv.FormatUint(uint64(g.Job), 10), strconv.FormatUint(uint64(g.Step), 10)
+	jobID := g.Job
+	if s.start.Leader != 0 {
+		jobID = s.start.Leader
+	}
+	id, step := strconv.FormatUint(uint64(jobID), 10), strconv.FormatUint(uint64(g.Step), 10)
 	count, list := strconv.FormatUint(uint64(max(g.Tasks, s.start.All)), 10), hostlist.Compress(nodes)
 	perNode, number := slurm.CompressCounts(tasks), strconv.Itoa(len(nodes))
 	set := []string{
@@ -107,14 +116,12 @@ func (s *stepIO) environment(environ []string) ([]byte, error) {
 		"SLURM_STEP_NODELIST=" + list, "SLURM_STEP_TASKS_PER_NODE=" + perNode, "SLURM_NNODES=" + number,
 		"SLURM_NODELIST=" + list, "SLURM_TASKS_PER_NODE=" + perNode,
 		fmt.Sprintf("SLURM_UMASK=%04o", s.start.Umask), "SLURM_SUBMIT_DIR=" + s.c.in.dir,
-		"SLURM_STEP_LAUNCHER_PORT=0", "SLURM_SRUN_COMM_PORT=0", "SLURM_MPI_TYPE=none",
-	}
-	if c := s.c.o.Job.Size.CPUsPerTask; c > 0 && s.c.o.WasSet("cpus-per-task") != slurm.Unset {
-		set = append(set, fmt.Sprintf("SLURM_CPUS_PER_TASK=%d", c))
+		"SLURM_STEP_LAUNCHER_PORT=0", "SLURM_SRUN_COMM_PORT=0",
 	}
 	if host, err := os.Hostname(); err == nil {
 		set = append(set, "SLURM_SUBMIT_HOST="+host)
 	}
+	set = append(set, s.c.placement(g.Tasks, len(nodes))...)
 	return slurm.SetEnvironment(env, set), nil
 }
 

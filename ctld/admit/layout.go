@@ -2,8 +2,6 @@ package admit
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"muster/api"
 	"muster/gres"
@@ -26,14 +24,20 @@ type stepNode struct {
 	free  uint32
 	part  job.StepPart
 	ranks []uint32
+	room  job.StepRoom // what other steps leave
+	// threads of a core.
+	threads uint32
 }
 
 // layOut places a step in its job. busy says which resource other steps hold
 // that it has to wait for; the error is for what the job has no room for at all.
 func layOut(root *state.Root, j *job.Job, req *api.StepRequest) (p *stepPlan, busy string, err error) {
 	p = &stepPlan{req: req}
-	if strings.HasPrefix(req.Dist, "arbitrary") {
-		return nil, "", api.Errorf(api.ErrInvalid, "--distribution=arbitrary is not supported for steps: name the nodes with --nodelist and use block, cyclic or plane=N")
+	if p.arbitrary() && len(req.Nodes) == 0 {
+		return nil, "", &api.Error{Kind: api.ErrInvalid, Text: textStepNodes, Hint: "--distribution=arbitrary needs a list of nodes: --nodelist or SLURM_HOSTFILE"}
+	}
+	if p.arbitrary() && req.Tasks == 0 {
+		req.Tasks = uint32(len(req.Nodes))
 	}
 	nodes, err := p.candidates(root, j)
 	if err != nil {
@@ -79,11 +83,12 @@ func (p *stepPlan) candidates(root *state.Root, j *job.Job) ([]stepNode, error) 
 		if s.Released || slices.Contains(req.Exclude, s.Name) || req.Relative > 0 && i < int(req.Relative) {
 			continue
 		}
-		if n := root.Node(s.Node); n == nil {
+		n := root.Node(s.Node)
+		if n == nil {
 			continue
 		}
-		cpus, _, _ := j.FreeForStep(i)
-		out = append(out, stepNode{share: s, at: i, free: cpus})
+		room := j.RoomForStep(i)
+		out = append(out, stepNode{share: s, at: i, free: room.CPUs, room: room, threads: max(1, uint32(n.Declared.ThreadsPerCore))})
 	}
 	for _, name := range req.Nodes {
 		if !slices.ContainsFunc(out, func(n stepNode) bool { return n.share.Name == name }) {
@@ -108,7 +113,7 @@ func (p *stepPlan) choose(j *job.Job, all []stepNode) error {
 	case req.MinNodes > 0:
 		want = int(req.MinNodes)
 	case len(req.Nodes) > 0:
-		want = len(req.Nodes)
+		want = distinct(req.Nodes)
 	}
 	if req.Tasks > 0 {
 		want = min(want, int(req.Tasks))
@@ -119,7 +124,7 @@ func (p *stepPlan) choose(j *job.Job, all []stepNode) error {
 	named := func(n *stepNode) bool { return slices.Contains(req.Nodes, n.share.Name) }
 	roomy := func(n *stepNode) bool { return !req.Exact || n.free >= p.cpusPerTask() }
 	picked := make([]bool, len(all))
-	left := max(want, len(req.Nodes))
+	left := max(want, distinct(req.Nodes))
 	for _, pass := range []func(*stepNode) bool{named, roomy, func(*stepNode) bool { return true }} {
 		for i := range all {
 			if left > 0 && !picked[i] && pass(&all[i]) {
@@ -136,82 +141,8 @@ func (p *stepPlan) choose(j *job.Job, all []stepNode) error {
 	return nil
 }
 
-// taskCount is how many tasks there are: as many as asked for, else by node.
-func (p *stepPlan) taskCount(j *job.Job) uint32 {
-	switch {
-	case p.req.Tasks > 0:
-		return p.req.Tasks
-	case p.req.TasksPerNode > 0:
-		return p.req.TasksPerNode * uint32(len(p.nodes))
-	}
-	return uint32(len(p.nodes))
-}
-
-// spread says how many tasks each node gets; false if there is no room.
-func (p *stepPlan) spread(j *job.Job, count uint32, room func(*stepNode) uint32) ([]uint32, bool) {
-	if own, ok := p.jobsOwn(j, count); ok {
-		return own, true
-	}
-	most := make([]uint32, len(p.nodes))
-	for i := range p.nodes {
-		most[i] = room(&p.nodes[i]) / p.cpusPerTask()
-		if p.req.Overcommit {
-			most[i] = count
-		}
-		if p.req.TasksPerNode > 0 {
-			most[i] = min(most[i], p.req.TasksPerNode)
-		}
-	}
-	out := make([]uint32, len(p.nodes))
-	left := count
-	stride := p.stride()
-	give := func(i int, n uint32) {
-		n = min(n, left, most[i]-out[i])
-		out[i] += n
-		left -= n
-	}
-	for i := range out { // every node has a task
-		keep := min(left, uint32(len(out)-1-i)) // for the nodes after it
-		give(i, max(1, min(stride, left-keep)))
-	}
-	switch {
-	case p.req.Overcommit && stride == 0:
-		each := (count + uint32(len(out)) - 1) / uint32(len(out))
-		for i := range out {
-			give(i, each-min(each, out[i]))
-		}
-	case stride > 0:
-		for before := left + 1; left > 0 && left < before; {
-			before = left
-			for i := range out {
-				give(i, stride)
-			}
-		}
-	default:
-		for i := range out {
-			give(i, left)
-		}
-	}
-	return out, left == 0
-}
-
-// jobsOwn is the layout of the job's own tasks, if the step is one of the same
-// size on the same nodes.
-func (p *stepPlan) jobsOwn(j *job.Job, count uint32) ([]uint32, bool) {
-	if len(p.nodes) != len(j.Alloc.Nodes) || p.req.TasksPerNode > 0 || p.req.Exact || p.req.Dist != "" ||
-		p.req.CPUsPerTask > uint32(max(1, j.Request.Size.CPUsPerTask)) {
-		return nil, false
-	}
-	out := make([]uint32, len(p.nodes))
-	sum := uint32(0)
-	for i := range p.nodes {
-		out[i] = p.nodes[i].share.Tasks
-		if out[i] == 0 {
-			return nil, false
-		}
-		sum += out[i]
-	}
-	return out, sum == count
+func distinct(names []string) int {
+	return len(slices.Compact(slices.Sorted(slices.Values(names))))
 }
 
 // fill works out what the step holds on each node.
@@ -222,6 +153,7 @@ func (p *stepPlan) fill(j *job.Job, perNode []uint32) error {
 		if p.req.Exact {
 			n.part.CPUs = min(n.share.CPUs, perNode[i]*p.cpusPerTask())
 		}
+		n.part.Cores = n.cores()
 		if n.share.MemoryMB > 0 && n.part.MemoryMB > n.share.MemoryMB {
 			return &api.Error{Kind: api.ErrInvalid, Text: textMemory}
 		}
@@ -230,6 +162,24 @@ func (p *stepPlan) fill(j *job.Job, perNode []uint32) error {
 		}
 	}
 	return nil
+}
+
+// cores are those of the part: all of the share's, or as many as its CPUs need,
+// free ones first.
+func (n *stepNode) cores() *bitset.Set {
+	if n.share.Cores.Empty() || n.part.CPUs >= n.share.CPUs {
+		return n.share.Cores
+	}
+	want := int((n.part.CPUs + n.threads - 1) / n.threads)
+	out := &bitset.Set{}
+	for _, free := range []bool{true, false} {
+		for c := range n.share.Cores.All {
+			if out.Len() < want && n.room.Cores.Has(c) == free {
+				out.Add(c)
+			}
+		}
+	}
+	return out
 }
 
 // memory of the step on a node: what it asked for, else all of the job's.
@@ -248,7 +198,7 @@ func (p *stepPlan) memory(n *stepNode, tasks uint32) uint64 {
 // by task, or all that the job has there.
 func (p *stepPlan) devices(j *job.Job, n *stepNode) error {
 	want, asked := p.wanted(n.part.Tasks)
-	_, _, free := j.FreeForStep(n.at)
+	free := n.room.Devices
 	for k := range n.share.Devices {
 		d := &n.share.Devices[k]
 		if !asked {
@@ -313,40 +263,6 @@ func pickDevices(d *job.DeviceShare, count uint64, free *bitset.Set) job.DeviceS
 	return out
 }
 
-// stride is how many tasks a node gets in turn: one with a cyclic distribution, N
-// with plane=N (srun(1), --distribution); 0: node by node.
-func (p *stepPlan) stride() uint32 {
-	dist, _, _ := strings.Cut(p.req.Dist, ":")
-	if dist == "cyclic" {
-		return 1
-	}
-	size, plane := strings.CutPrefix(dist, "plane=")
-	n, err := strconv.ParseUint(size, 10, 32)
-	if !plane || err != nil {
-		return 0
-	}
-	return uint32(min(n, maxStepTasks))
-}
-
-// rank numbers the tasks: node by node, or in turns of some for each node.
-func (p *stepPlan) rank(perNode []uint32) {
-	turn := p.stride()
-	if turn == 0 {
-		turn = maxStepTasks
-	}
-	next := uint32(0)
-	for more := true; more; {
-		more = false
-		for i := range p.nodes {
-			n := &p.nodes[i]
-			for range min(turn, perNode[i]-uint32(len(n.ranks))) {
-				n.ranks = append(n.ranks, next)
-				next, more = next+1, true
-			}
-		}
-	}
-}
-
 // wait says what other steps hold of what this one wants; "" if it can begin.
 func (p *stepPlan) wait(j *job.Job) string {
 	if p.req.Overlap || p.req.Hidden {
@@ -354,8 +270,12 @@ func (p *stepPlan) wait(j *job.Job) string {
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		cpus, memory, devices := j.FreeForStep(n.at)
+		cpus, memory, devices := n.room.CPUs, n.room.MemoryMB, n.room.Devices
 		if n.part.CPUs > cpus || n.share.MemoryMB > 0 && n.part.MemoryMB > memory {
+			return textNodesBusy
+		}
+		cores := n.part.Cores.Clone()
+		if cores.Subtract(n.room.Cores); !cores.Empty() {
 			return textNodesBusy
 		}
 		for _, d := range n.part.Devices {

@@ -88,7 +88,8 @@ func stepJob(root *state.Root, r *service.Request, id job.ID) (*job.Job, error) 
 
 // beginStep proposes a step; again is set if another one was faster.
 func beginStep(ctx context.Context, core service.Core, r *service.Request, j *job.Job, p *stepPlan) (id job.StepID, again bool, err error) {
-	cmd := &state.StepCreate{Job: j.ID, Attempt: j.Attempt, Step: p.step()}
+	cmd := &state.StepCreate{Job: j.ID, Attempt: j.Attempt, Step: p.step(), Numbered: p.req.Numbered}
+	cmd.Step.ID = p.req.Step
 	result, err := propose(ctx, core, r, seal(core, r, cmd))
 	if err != nil || result.Code == state.StepWaits {
 		return 0, true, err
@@ -107,7 +108,7 @@ func grant(core service.Core, r *service.Request, root *state.Root, j *job.Job, 
 			return err
 		}
 		out := api.GrantNode{Name: n.share.Name, Address: address, CPUs: n.part.CPUs, MemoryMB: n.part.MemoryMB,
-			Devices: n.part.Devices, PerTask: p.perTask, Tasks: n.ranks}
+			Devices: n.part.Devices, PerTask: p.perTask, Tasks: n.ranks, Cores: n.part.Cores}
 		g.Tasks += uint32(len(n.ranks))
 		g.Nodes = append(g.Nodes, out)
 	}

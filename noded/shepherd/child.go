@@ -140,6 +140,8 @@ func (t *thread) finish(s *Spec, pid int, files *streams) error {
 		}
 	}
 	say(files.err, t.setLimits(s, pid))
+	say(files.err, bindTo(s.CPUs, pid))
+	say(files.err, strings.ReplaceAll(s.Report, PIDMark, string(id)))
 	if err := tellNumber(pid, id); err != nil {
 		return err
 	}
@@ -147,6 +149,21 @@ func (t *thread) finish(s *Spec, pid int, files *streams) error {
 		return fmt.Errorf("let process %d go: %w", pid, err)
 	}
 	return nil
+}
+
+// bindTo binds a process to CPUs; the text says why that was not possible.
+func bindTo(cpus []uint32, pid int) string {
+	if len(cpus) == 0 {
+		return ""
+	}
+	var set unix.CPUSet
+	for _, c := range cpus {
+		set.Set(int(c))
+	}
+	if err := unix.SchedSetaffinity(pid, &set); err != nil {
+		return fmt.Sprintf("slurmstepd: error: binding to CPUs %v: %s\n", cpus, describe(err))
+	}
+	return ""
 }
 
 // pidEntry is the last entry of the environment as the child is born with it:

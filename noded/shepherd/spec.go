@@ -46,6 +46,9 @@ func (k *Key) Code(w *wire.Coder) {
 // number of the process itself (sbatch(1), OUTPUT ENVIRONMENT VARIABLES).
 const PIDVariable = "SLURM_TASK_PID"
 
+// PIDMark stands for the number of the process in Spec.Report.
+const PIDMark = "\x01"
+
 // Spec says how a process is started.
 type Spec struct {
 	Key     Key
@@ -67,6 +70,8 @@ type Spec struct {
 	Search  bool     // Path without a slash is looked for in the PATH of Env
 	// Terminal: Stdin is a terminal, which becomes the process's controlling one.
 	Terminal bool
+	CPUs     []uint32 // numbers of the machine's CPUs that it may use; empty: as the shepherd
+	Report   string   // for its standard error before it runs, PIDMark being its number
 }
 
 // Code implements wire.Message.
@@ -89,6 +94,8 @@ func (s *Spec) Code(w *wire.Coder) {
 	w.String(16, &s.Group2)
 	w.Bool(17, &s.Search)
 	w.Bool(18, &s.Terminal)
+	wire.Ints(w, 19, &s.CPUs)
+	w.String(20, &s.Report)
 }
 
 // Limit is the soft value of one resource limit, as setrlimit(2) counts it.
