@@ -63,6 +63,7 @@ type Row struct {
 // Table rebuilds a table. Errors name what is wrong with the options, or the
 // file that is missing or bad.
 func Table(name string, o Options) ([]Row, error) {
+	o.Workload = plain(o.Workload)
 	switch name {
 	case "rlscheduler":
 		return rlTable(o)
@@ -85,6 +86,22 @@ func chosen(what, want string, list []string) ([]string, error) {
 		return list[i : i+1], nil
 	}
 	return nil, fmt.Errorf("there is no %s %q here; there are %s", what, want, strings.Join(list, ", "))
+}
+
+// plain is a workload's name without what its file has around it.
+func plain(workload string) string {
+	workload = strings.TrimSuffix(strings.TrimSuffix(workload, ".csv"), ".swf")
+	switch workload = strings.TrimPrefix(workload, podList); workload {
+	case "lublin_256":
+		return "Lublin-1"
+	case "lublin_256_new2":
+		return "Lublin-2"
+	case "KTH-SP2-1996":
+		return "KTH-SP2"
+	case "CEA-Curie-sample":
+		return "CEA-Curie"
+	}
+	return workload
 }
 
 // find reads a trace below a directory: in it or in its folder swf or csv, plain
@@ -190,7 +207,7 @@ func fgdTable(o Options) ([]Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openb_node_list_gpu_node.csv: %w", err)
 	}
-	workloads := []string{strings.TrimPrefix(o.Workload, podList)}
+	workloads := []string{o.Workload}
 	if o.Workload == "" {
 		workloads = podLists(o.Data)
 	}

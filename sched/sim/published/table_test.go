@@ -122,6 +122,37 @@ func TestFGDAsPublished(t *testing.T) {
 	}
 }
 
+// What the balanced order reaches of its goals with the real planner
+// (docs/simulator.md): it waits not longer than 1.2 times EASY and loses no
+// utilisation, and does not fall back in slowdown.
+func TestBalancedOrderOnTraces(t *testing.T) {
+	for _, c := range []struct {
+		workload                   string
+		slowdown, utilization, max float64
+	}{
+		{"Lublin-1", 68, 0.8595, 300_774},
+		{"Lublin-2", 72, 0.58, 193_718},
+		{"CEA-Curie", 3.1, 0.59, 86_400},
+	} {
+		rows, err := Table("orders", Options{Data: traces(t), Workload: c.workload, Policy: "balanced"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := rows[0]; r.MeanSlowdown > c.slowdown || r.Utilization < c.utilization || r.MaxWait > c.max {
+			t.Errorf("%s: slowdown %.2f, utilization %.4f, longest wait %.0f s; want %g, %g, %.0f",
+				c.workload, r.MeanSlowdown, r.Utilization, r.MaxWait, c.slowdown, c.utilization, c.max)
+		}
+	}
+}
+
+func TestNamesOfWorkloads(t *testing.T) {
+	for name, want := range map[string]string{"openb_pod_list_default.csv": "default", "cpu050": "cpu050", "lublin_256.swf": "Lublin-1", "KTH-SP2": "KTH-SP2", "": ""} {
+		if got := plain(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestTableRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "lublin_256.swf"), []byte("nonsense\n"), 0o600); err != nil {
@@ -160,6 +191,9 @@ func TestTableOfSmallTraces(t *testing.T) {
 	}
 	rows, err := Table("sc15-kth", Options{Data: dir, Policy: "EASY"})
 	if err != nil || len(rows) != 1 || rows[0].Jobs != 2 || rows[0].MeanSlowdown != (1+1.4)/2 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if rows, err = Table("orders", Options{Data: dir, Workload: "KTH-SP2"}); err != nil || len(rows) != 2 || rows[0].Jobs != 2 || rows[1].Policy != "balanced" {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	if rows, err = Table("fgd", Options{Data: dir, Seeds: 2}); err != nil || len(rows) != len(FGDPolicies())+1 || rows[0].Workload != "tiny" || rows[0].Seeds != 2 {
