@@ -44,12 +44,10 @@ type cycle struct {
 	kept       *promises // nil: the view has none
 	given      map[job.ID]Promise
 	displacements
-	networks         map[string]*network
-	waitsForSwitches bool // the job that is looked at does
-	listing          bool // note all takings, for an explanation
-	takings          []taking
-	blockedParts     []string // partitions in which a job waits for resources
-	byID             map[job.NodeID]int
+	wiring
+	listed
+	blockedParts []string // partitions in which a job waits for resources
+	byID         map[job.NodeID]int
 }
 
 // partNode names a partition's part of a node.

@@ -32,6 +32,12 @@ type Change struct {
 	Start job.Time
 }
 
+// listed are the takings of a cycle that is made for an explanation.
+type listed struct {
+	listing bool // note them
+	takings []taking
+}
+
 // mostBefore is how many jobs ahead an explanation names.
 const mostBefore = 5
 

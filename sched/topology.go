@@ -17,6 +17,12 @@ type network struct {
 	leaf []int // of each node, -1 if it is in none
 }
 
+// wiring is what a cycle knows of the network.
+type wiring struct {
+	networks         map[string]*network
+	waitsForSwitches bool // the job that is looked at does
+}
+
 // networkOf finds the topology of a partition; nil if its network is flat.
 func (c *cycle) networkOf(p *Partition) *network {
 	if p.Topology == "" {
