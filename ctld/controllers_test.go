@@ -346,7 +346,7 @@ func TestAJobThroughFollowersAndARelay(t *testing.T) {
 			return c.ledger.last() == 1 && first == next
 		})
 		found := 0
-		err := c.ledger.Jobs(t.Context(), 0, 0, []job.ID{id}, func(j *job.Job) bool {
+		err := c.ledger.Jobs(t.Context(), 0, 0, []job.ID{id}, nil, func(j *job.Job) bool {
 			found++
 			return true
 		})

@@ -86,6 +86,7 @@ func (c *Controller) run(ctx context.Context, port *rpc.Listener) error {
 	}
 	start("follow the leader", c.follow)
 	start("write the ledger", c.ledger.run)
+	start("sum up the ledger", c.ledger.roll)
 	start("compare states", c.compare)
 	start("serve", func(ctx context.Context) error { return c.serve(ctx, port) })
 	if c.cfg.Web != "" {

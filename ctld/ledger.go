@@ -113,8 +113,8 @@ func (l *ledgerWriter) pause(ctx context.Context, d time.Duration) bool {
 func (l *ledgerWriter) write(root *state.Root) error {
 	last := l.last()
 	var list []ledger.Numbered
-	for n, j := range root.Outbox(last + 1) {
-		list = append(list, ledger.Numbered{Number: n, Job: j})
+	for n, r := range root.Outbox(last + 1) {
+		list = append(list, ledger.Numbered{Number: n, Record: r})
 		if len(list) == writeMost {
 			break
 		}
@@ -127,7 +127,9 @@ func (l *ledgerWriter) write(root *state.Root) error {
 		return fmt.Errorf("write finished jobs %d to %d: %w", list[0].Number, through, err)
 	}
 	for i := range list {
-		l.c.stats.ended(list[i].Job.State)
+		if j := list[i].Job; j != nil {
+			l.c.stats.ended(j.State)
+		}
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ type record struct {
 
 // Jobs implements service.Ledger: the ledger, then what is only in the outbox. A
 // ledger that lacks records says so, rather than leave jobs out of an answer.
-func (l *ledgerWriter) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error {
+func (l *ledgerWriter) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, users []string, f func(*job.Job) bool) error {
 	root := l.c.store.Root()
 	last := l.last()
 	if n := l.missing(root); n > 0 {
@@ -152,7 +154,7 @@ func (l *ledgerWriter) Jobs(ctx context.Context, from, to job.Time, ids []job.ID
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	for _, j := range root.Outbox(last + 1) {
+	for _, j := range root.OutboxJobs(last + 1) {
 		if len(ids) > 0 && !wanted[j.ID] && !wanted[j.Array.JobID] {
 			continue
 		}
@@ -163,7 +165,7 @@ func (l *ledgerWriter) Jobs(ctx context.Context, from, to job.Time, ids []job.ID
 		isLate[record{j.SLUID, j.Attempt}] = true
 	}
 	more := true
-	err := l.file.Jobs(ctx, from, to, ids, func(j *job.Job) bool {
+	err := l.file.Jobs(ctx, from, to, ids, users, func(j *job.Job) bool {
 		if isLate[record{j.SLUID, j.Attempt}] {
 			return true // written meanwhile; it comes with the late ones
 		}

@@ -132,11 +132,11 @@ func numbered(m *pb.LedgerChunk) ([]ledger.Numbered, error) {
 	}
 	var list []ledger.Numbered
 	for i, b := range m.Records {
-		j, err := ledger.Decode(b)
+		r, err := ledger.Decode(b)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, ledger.Numbered{Number: m.First + uint64(i), Job: j})
+		list = append(list, ledger.Numbered{Number: m.First + uint64(i), Record: r})
 	}
 	return list, nil
 }

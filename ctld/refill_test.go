@@ -59,7 +59,7 @@ func TestALostLedgerIsFetchedFromTheOthers(t *testing.T) {
 		t.Errorf("the ledger that was lost: %+v, another one: %+v", got, want)
 	}
 	found := 0
-	err := cs.up[name].ledger.Jobs(t.Context(), 0, 0, nil, func(*job.Job) bool { found++; return true })
+	err := cs.up[name].ledger.Jobs(t.Context(), 0, 0, nil, nil, func(*job.Job) bool { found++; return true })
 	if err != nil || found != 6 {
 		t.Errorf("%d records (%v), want 6", found, err)
 	}

@@ -126,6 +126,7 @@ func (n *Node) Code(c *wire.Coder) {
 	wire.Int(c, 25, &n.Started)
 	wire.Int(c, 26, &n.LastSeen)
 	wire.Int(c, 27, &n.LastBusy)
+	wire.Int(c, 40, &n.Since)
 }
 
 // Code implements wire.Message.
@@ -207,6 +208,7 @@ func (r *Reservation) Code(c *wire.Coder) {
 	wire.Slice(c, 12, &r.Licenses)
 	c.String(13, &r.CreatedBy)
 	c.String(14, &r.Comment)
+	wire.Int(c, 15, &r.Since)
 }
 
 // Code implements wire.Message.

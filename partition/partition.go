@@ -37,6 +37,7 @@ type Node struct {
 	Started  job.Time // of the node daemon
 	LastSeen job.Time // coarse: when it last registered or fell silent
 	LastBusy job.Time
+	Since    job.Time // since when it is in its condition and of its size
 }
 
 // Shape is a node's size. Memory and disk in MB of 2^20 bytes.
@@ -152,6 +153,7 @@ type Reservation struct {
 	Licenses   []job.License
 	CreatedBy  string
 	Comment    string
+	Since      job.Time // when it was made or last changed
 }
 
 // License is a kind of licence that the cluster counts.

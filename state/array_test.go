@@ -100,7 +100,7 @@ func TestCancelTasks(t *testing.T) {
 		t.Errorf("counts %+v", u)
 	}
 	ends := 0
-	for _, j := range w.m.Root().Outbox(0) {
+	for _, j := range w.m.Root().OutboxJobs(0) {
 		ends += max(1, j.Array.Waiting.Len())
 	}
 	if ends != 5 {

@@ -110,6 +110,7 @@ func (m *Machine) configureNodes(c *partition.Cluster) {
 		for _, on := range m.jobsOn(id) {
 			m.loseShare(m.edit(on), &row.Node, true)
 		}
+		m.nodeStretch(&row.Node)
 		m.work.hash.sub(row.sum)
 		m.work.nodes.Set(m.epoch, uint64(id), nil)
 	}
@@ -234,11 +235,13 @@ func (m *Machine) setReservation(c *Reservation) Result {
 		return Result{Code: NoSuchReservation, Text: fmt.Sprintf("there is no reservation %s", c.Value.Name)}
 	}
 	if found {
+		m.reservationStretch(&list[at].Reservation)
 		m.work.hash.sub(list[at].sum)
 		list = slices.Delete(list, at, at+1)
 	}
 	if !c.Delete {
 		row := &reservationRow{Reservation: c.Value, members: members(c.Value.Nodes)}
+		row.Since = m.work.now
 		row.sum = m.sum.of(tableReservations, 0, &row.Reservation)
 		m.work.hash.add(row.sum)
 		list = slices.Insert(list, at, row)

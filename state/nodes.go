@@ -14,8 +14,10 @@ const lostReason = "Not responding"
 // putNode replaces a node's record.
 func (m *Machine) putNode(n partition.Node) {
 	id := uint64(n.ID)
+	n.Since = m.work.now
 	if old := m.work.nodes.Get(id); old != nil {
 		m.work.hash.sub(old.sum)
+		m.nodeChanged(&old.Node, &n)
 	}
 	row := &nodeRow{Node: n}
 	row.sum = m.sum.of(tableNodes, id, &row.Node)

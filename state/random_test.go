@@ -278,7 +278,7 @@ func (p *player) mailCmd() Command {
 
 // checkEnds counts each new record of the outbox.
 func (p *player) checkEnds() {
-	for n, j := range p.w.m.Root().Outbox(p.seen) {
+	for n, j := range p.w.m.Root().OutboxJobs(p.seen) {
 		p.seen = n + 1
 		k := [2]uint64{uint64(j.ID), uint64(j.Attempt)}
 		if p.ends[k]++; p.ends[k] > 1 {

@@ -84,7 +84,9 @@ func (m *Machine) outboxDone(c *OutboxDone) Result {
 		}
 		row := m.work.outbox.Get(n)
 		m.work.hash.sub(row.sum)
-		m.unshare(row.job)
+		if row.job != nil {
+			m.unshare(row.job)
+		}
 		m.work.outbox.Set(m.epoch, n, nil)
 	}
 }

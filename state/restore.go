@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"muster/accounting"
 	"muster/internal/wire"
 	"muster/partition"
 )
@@ -209,6 +210,14 @@ func (s *restorer) jobRecord(table byte, b []byte) error {
 			}
 		}
 		return err
+	case tableEvents:
+		n, size := binary.Uvarint(b)
+		e := &accounting.Event{}
+		if err := wire.Decode(b[max(size, 0):], e); err != nil {
+			return err
+		}
+		s.m.work.outbox.Set(s.m.epoch, n, &outboxRow{event: e, sum: s.sumOf(table, n, b[max(size, 0):])})
+		return nil
 	case tableMails:
 		n, size := binary.Uvarint(b)
 		mail := &mailRow{}

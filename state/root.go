@@ -284,10 +284,25 @@ func (r *Root) Blob(h job.Hash) int {
 }
 
 // Outbox yields finished records with their numbers, from number `from` on.
-func (r *Root) Outbox(from uint64) iter.Seq2[uint64, *job.Job] {
-	return func(yield func(uint64, *job.Job) bool) {
+func (r *Root) Outbox(from uint64) iter.Seq2[uint64, accounting.Record] {
+	return func(yield func(uint64, accounting.Record) bool) {
 		for n, row := range r.outbox.From(from) {
-			if !yield(n, &row.job.Job) {
+			rec := accounting.Record{Event: row.event}
+			if row.job != nil {
+				rec.Job = &row.job.Job
+			}
+			if !yield(n, rec) {
+				return
+			}
+		}
+	}
+}
+
+// OutboxJobs yields those of them that are about jobs.
+func (r *Root) OutboxJobs(from uint64) iter.Seq2[uint64, *job.Job] {
+	return func(yield func(uint64, *job.Job) bool) {
+		for n, rec := range r.Outbox(from) {
+			if rec.Job != nil && !yield(n, rec.Job) {
 				return
 			}
 		}

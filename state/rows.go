@@ -1,6 +1,7 @@
 package state
 
 import (
+	"muster/accounting"
 	"muster/internal/bitset"
 	"muster/internal/paged"
 	"muster/job"
@@ -30,10 +31,11 @@ type requestRow struct {
 	sum Hash
 }
 
-// outboxRow is the record of an attempt that ended, as it was then.
+// outboxRow is the record of an attempt that ended, as it was then, or an event.
 type outboxRow struct {
-	job *jobRow
-	sum Hash
+	job   *jobRow // nil for an event
+	event *accounting.Event
+	sum   Hash
 }
 
 type nodeRow struct {

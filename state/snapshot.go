@@ -96,22 +96,20 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 		s.putJob(tableJobs, 0, row)
 	}
 	for n, row := range r.outbox.All() {
+		if row.event != nil {
+			s.putNumbered(tableEvents, n, row.event)
+			continue
+		}
 		s.putJob(tableOutbox, n, row.job)
 	}
 	for n, a := range r.answers.All() {
-		s.begin()
-		s.record = binary.AppendUvarint(s.record, n)
-		s.record = wire.Encode(s.record, a)
-		s.end(tableAnswers)
+		s.putNumbered(tableAnswers, n, a)
 	}
 	for _, row := range r.crontabs {
 		s.put(tableCrontabs, &row.Crontab)
 	}
 	for n, row := range r.mails.All() {
-		s.begin()
-		s.record = binary.AppendUvarint(s.record, n)
-		s.record = wire.Encode(s.record, &row.event)
-		s.end(tableMails)
+		s.putNumbered(tableMails, n, &row.event)
 	}
 	for _, p := range r.promises {
 		s.put(tablePromises, &p.Planned)
@@ -139,6 +137,14 @@ func (s *snapshotWriter) end(table byte) {
 
 func (s *snapshotWriter) put(table byte, m wire.Message) {
 	s.begin()
+	s.record = wire.Encode(s.record, m)
+	s.end(table)
+}
+
+// putNumbered writes a record after its number.
+func (s *snapshotWriter) putNumbered(table byte, n uint64, m wire.Message) {
+	s.begin()
+	s.record = binary.AppendUvarint(s.record, n)
 	s.record = wire.Encode(s.record, m)
 	s.end(table)
 }

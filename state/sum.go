@@ -27,6 +27,7 @@ const (
 	tableBook
 	tableMails
 	tableCrontabs
+	tableEvents = 64 // of the outbox
 )
 
 // add takes the hash of one more record into the sum: 128 bits, little endian,

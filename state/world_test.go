@@ -176,7 +176,7 @@ func (w *world) is(id job.ID, s job.State, r job.Reason) {
 // ends lists what the outbox has of a job: one word an attempt.
 func (w *world) ends(id job.ID) []string {
 	var out []string
-	for _, j := range w.m.Root().Outbox(0) {
+	for _, j := range w.m.Root().OutboxJobs(0) {
 		if j.ID == id {
 			out = append(out, j.State.String())
 		}

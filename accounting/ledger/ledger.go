@@ -1,4 +1,5 @@
-// Package ledger keeps the records of finished jobs on disk, for good.
+// Package ledger keeps the records of finished jobs, and of what became of nodes and
+// reservations, on disk, for good, with sums over them.
 //
 // Records come from the outbox of the replicated state, numbered without gaps,
 // and go into one bbolt file a month. A record and its number enter in one
@@ -16,8 +17,10 @@ import (
 	"sync"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
+	"muster/accounting"
 	"muster/internal/wire"
-	"muster/job"
 )
 
 // ErrGap is wrapped by the error of an Append that would leave numbers out.
@@ -27,7 +30,7 @@ var ErrGap = errors.New("records are missing")
 // Numbered is one finished record with its number in the outbox.
 type Numbered struct {
 	Number uint64 // from 1
-	Job    *job.Job
+	accounting.Record
 }
 
 // Ledger is the finished jobs of one replica. Its methods may be called at the
@@ -35,6 +38,9 @@ type Numbered struct {
 type Ledger struct {
 	dir    string
 	append sync.Mutex // held by the one that writes
+
+	rolling sync.Mutex // held by the one that writes sums
+	rollups *bolt.DB
 
 	mu       sync.RWMutex // guards what follows
 	segments []*segment   // by month; records are added to the last one
@@ -68,6 +74,9 @@ func Open(dir string) (*Ledger, error) {
 		l.segments = append(l.segments, s)
 		l.last = s.meta.Last
 	}
+	if l.rollups, err = openRollups(dir); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
 	return l, nil
 }
 
@@ -76,6 +85,9 @@ func (l *Ledger) Close() error {
 	var errs []error
 	for _, s := range l.segments {
 		errs = append(errs, s.db.Close())
+	}
+	if l.rollups != nil {
+		errs = append(errs, l.rollups.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -108,7 +120,7 @@ func (l *Ledger) Append(through uint64, records []Numbered) error {
 			return err
 		}
 		n := 1
-		for n < len(records) && monthOf(records[n].Job) <= s.month {
+		for n < len(records) && monthOf(&records[n].Record) <= s.month {
 			n++
 		}
 		if err := s.append(records[:n]); err != nil {
@@ -143,7 +155,7 @@ func contiguous(last, through uint64, records []Numbered) error {
 // Months never go back: a record that ended in an earlier one and comes late is
 // kept with its neighbours by number.
 func (l *Ledger) segmentFor(r Numbered) (*segment, error) {
-	month := monthOf(r.Job)
+	month := monthOf(&r.Record)
 	if n := len(l.segments); n > 0 && month <= l.segments[n-1].month {
 		return l.segments[n-1], nil
 	}
@@ -157,8 +169,8 @@ func (l *Ledger) segmentFor(r Numbered) (*segment, error) {
 	return s, nil
 }
 
-// monthOf is the month in which a job ended, in UTC: 2026-07.
-func monthOf(j *job.Job) string { return j.Times.End.Std().UTC().Format("2006-01") }
+// monthOf is the month in which what a record is about ended, in UTC: 2026-07.
+func monthOf(r *accounting.Record) string { return r.End().Std().UTC().Format("2006-01") }
 
 // Check reads every record again and compares it with the checksums. Its error
 // names the segment that is damaged.
@@ -197,12 +209,16 @@ func (l *Ledger) snapshot() []*segment {
 }
 
 // Decode reads a record back that Encoded gave.
-func Decode(b []byte) (*job.Job, error) {
-	j := new(job.Job)
-	if err := wire.Decode(b, j); err != nil {
-		return nil, fmt.Errorf("ledger: record: %w", err)
+func Decode(b []byte) (accounting.Record, error) {
+	var r accounting.Record
+	err := wire.Decode(b, &r)
+	if err == nil && (r.Job == nil) == (r.Event == nil) {
+		err = errors.New("it is neither a job nor an event")
 	}
-	return j, nil
+	if err != nil {
+		return r, fmt.Errorf("ledger: record: %w", err)
+	}
+	return r, nil
 }
 
 // lockWait is how long Open waits for another process to let go of a file.

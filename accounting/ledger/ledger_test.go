@@ -15,6 +15,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"muster/accounting"
 	"muster/job"
 )
 
@@ -23,13 +24,14 @@ var december = job.TimeOf(time.Date(2026, 11, 30, 23, 59, 0, 0, time.UTC))
 
 // record makes the n-th record: jobs end a second apart, three to an array.
 func record(n int) Numbered {
-	return Numbered{uint64(n), &job.Job{
+	return Numbered{uint64(n), accounting.Record{Job: &job.Job{
 		ID:      job.ID(1000 + n),
 		Array:   job.Array{JobID: job.ID(1000 + n/3*3), Task: uint32(n % 3)},
 		State:   job.Completed,
 		Request: &job.Request{Name: fmt.Sprint("job ", n)},
 		Times:   job.Times{End: december + job.Time(n)*1000},
-	}}
+		Owner:   &job.Owner{UID: uint32(n % 7), User: fmt.Sprint("user", n%7)},
+	}}}
 }
 
 func records(from, to int) []Numbered {
@@ -64,7 +66,7 @@ func fill(t testing.TB, l *Ledger, from, to, batch int) {
 func read(t testing.TB, l *Ledger, from, to job.Time, ids ...job.ID) []int {
 	t.Helper()
 	var got []int
-	err := l.Jobs(context.Background(), from, to, ids, func(j *job.Job) bool {
+	err := l.Jobs(context.Background(), from, to, ids, nil, func(j *job.Job) bool {
 		n := int(j.ID) - 1000
 		if want := record(n).Job; !reflect.DeepEqual(j, want) {
 			t.Fatalf("record %d: got %+v, want %+v", n, j, want)
@@ -206,11 +208,11 @@ func TestACopyIsEqual(t *testing.T) {
 		err := a.Encoded(context.Background(), b.Last()+1, through, func(first uint64, encoded [][]byte) error {
 			var list []Numbered
 			for i, r := range encoded {
-				j, err := Decode(r)
+				rec, err := Decode(r)
 				if err != nil {
 					return err
 				}
-				list = append(list, Numbered{first + uint64(i), j})
+				list = append(list, Numbered{first + uint64(i), rec})
 			}
 			return b.Append(first+uint64(len(list))-1, list)
 		})
@@ -239,12 +241,12 @@ func TestStopsWhenAsked(t *testing.T) {
 	l := open(t, t.TempDir())
 	fill(t, l, 1, 600, 600)
 	seen := 0
-	if err := l.Jobs(context.Background(), 0, 0, nil, func(*job.Job) bool { seen++; return seen < 10 }); err != nil || seen != 10 {
+	if err := l.Jobs(context.Background(), 0, 0, nil, nil, func(*job.Job) bool { seen++; return seen < 10 }); err != nil || seen != 10 {
 		t.Errorf("%d records, %v", seen, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	seen = 0
-	err := l.Jobs(ctx, 0, 0, nil, func(*job.Job) bool { seen++; cancel(); return true })
+	err := l.Jobs(ctx, 0, 0, nil, nil, func(*job.Job) bool { seen++; cancel(); return true })
 	if !errors.Is(err, context.Canceled) || seen > chunk+59 {
 		t.Errorf("%d records after the end of the context, %v", seen, err)
 	}
@@ -268,7 +270,7 @@ func TestDamageIsFound(t *testing.T) {
 			if err := l.Check(); err == nil || !strings.Contains(err.Error(), "2026-11") {
 				t.Errorf("got %v", err)
 			}
-			if err := l.Jobs(context.Background(), 0, 0, nil, func(*job.Job) bool { return true }); err == nil {
+			if err := l.Jobs(context.Background(), 0, 0, nil, nil, func(*job.Job) bool { return true }); err == nil {
 				t.Error("reading found nothing wrong")
 			}
 		})
@@ -292,7 +294,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "version 2") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "version 3") {
 		t.Errorf("a later version: %v", err)
 	}
 }
@@ -307,7 +309,7 @@ func TestHundredThousandRecords(t *testing.T) {
 	count := 0
 	for range 2 {
 		count = 0
-		if err := l.Jobs(context.Background(), 0, 0, nil, func(*job.Job) bool { count++; return true }); err != nil {
+		if err := l.Jobs(context.Background(), 0, 0, nil, nil, func(*job.Job) bool { count++; return true }); err != nil {
 			t.Fatal(err)
 		}
 	}

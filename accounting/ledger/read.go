@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -16,17 +17,27 @@ import (
 // stays open while a slow client takes records would hold up the writer.
 const chunk = 256
 
-// Jobs calls f for each record that ended in [from, to), where 0 is open, the
-// first to end first; or, if ids are given, for each record of a job or an array
-// with one of these ids, whenever it ended, in the order of recording. It stops
-// when f returns false. A job that was requeued has one record an attempt.
-func (l *Ledger) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error {
+// Jobs calls f for each record of a job that ended in [from, to), where 0 is open,
+// the first to end first; or, if ids are given, for each record of a job or an array
+// with one of these ids, whenever it ended, in the order of recording. If users are
+// given, by name or uid, records of others may be left out. It stops when f returns
+// false. A job that was requeued has one record an attempt.
+func (l *Ledger) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, users []string, f func(*job.Job) bool) error {
 	if len(ids) > 0 {
 		return l.byID(ctx, ids, f)
 	}
 	var cursors []*cursor
 	for _, s := range l.snapshot() {
-		cursors = append(cursors, &cursor{segment: s, next: number(uint64(max(from, 0))), to: to})
+		prefixes := [][]byte{nil}
+		if len(users) > 0 {
+			var err error
+			if prefixes, err = s.uids(users); err != nil {
+				return err
+			}
+		}
+		for _, p := range prefixes {
+			cursors = append(cursors, &cursor{segment: s, prefix: p, next: number(uint64(max(from, 0))), to: to})
+		}
 	}
 	for {
 		var first *cursor
@@ -41,12 +52,12 @@ func (l *Ledger) Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f fu
 		if first == nil {
 			return nil
 		}
-		j, err := Decode(first.found[0].record)
+		r, err := Decode(first.found[0].record)
 		if err != nil {
 			return err
 		}
 		first.found = first.found[1:]
-		if !f(j) {
+		if !f(r.Job) {
 			return nil
 		}
 	}
@@ -109,6 +120,7 @@ type entry struct{ key, record []byte }
 // cursor goes through the records of a segment by their end, a chunk at a time.
 type cursor struct {
 	segment *segment
+	prefix  []byte // uid; nil: of all users
 	next    []byte // first key not yet read; nil: there is none
 	to      job.Time
 	found   []entry // read, not yet given
@@ -124,10 +136,15 @@ func (c *cursor) fill(ctx context.Context) error {
 	}
 	return c.segment.db.View(func(tx *bolt.Tx) error {
 		records := tx.Bucket([]byte(bucketRecord))
-		index := tx.Bucket([]byte(bucketEnd)).Cursor()
-		k, _ := index.Seek(c.next)
+		bucket := bucketEnd
+		if c.prefix != nil {
+			bucket = bucketUser
+		}
+		index := tx.Bucket([]byte(bucket)).Cursor()
+		k, _ := index.Seek(slices.Concat(c.prefix, c.next))
 		c.next = nil
-		for ; k != nil; k, _ = index.Next() {
+		for ; k != nil && bytes.HasPrefix(k, c.prefix); k, _ = index.Next() {
+			k := k[len(c.prefix):]
 			if c.to != 0 && job.Time(binary.BigEndian.Uint64(k)) >= c.to {
 				return nil
 			}
@@ -161,17 +178,37 @@ func (l *Ledger) byID(ctx context.Context, ids []job.ID, f func(*job.Job) bool) 
 				return err
 			}
 			for _, r := range records {
-				j, err := Decode(r)
+				r, err := Decode(r)
 				if err != nil {
 					return err
 				}
-				if !f(j) {
+				if !f(r.Job) {
 					return nil
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// uids finds the uids of users, given by name or uid, as they begin keys.
+func (s *segment) uids(users []string) ([][]byte, error) {
+	var out [][]byte
+	err := s.db.View(func(tx *bolt.Tx) error {
+		index := tx.Bucket([]byte(bucketName)).Cursor()
+		for _, u := range users {
+			if n, err := strconv.ParseUint(u, 10, 32); err == nil {
+				out = append(out, id(job.ID(n)))
+			}
+			prefix := append([]byte(u), 0)
+			for k, _ := index.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = index.Next() {
+				out = append(out, bytes.Clone(k[len(prefix):]))
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, bytes.Compare)
+	return slices.CompactFunc(out, bytes.Equal), err
 }
 
 // numbers finds the records of jobs and arrays, each once, in order.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"muster/accounting"
 	"muster/internal/wire"
 	"muster/job"
 )
@@ -17,7 +19,7 @@ import (
 const (
 	suffix     = ".ledger"
 	unfinished = "segment.new"
-	version    = 1 // of the layout of a segment
+	version    = 2 // of the layout of a segment
 )
 
 // The buckets of a segment. Numbers in keys are big-endian, so that their order
@@ -25,9 +27,11 @@ const (
 const (
 	bucketMeta   = "meta"   // "meta": segmentMeta
 	bucketRecord = "record" // number: the record
-	bucketEnd    = "end"    // time of the end, number
+	bucketEnd    = "end"    // time of the end, number; of jobs, as are the following
 	bucketJob    = "job"    // job id, number
 	bucketArray  = "array"  // array job id, number
+	bucketUser   = "user"   // uid, time of the end, number
+	bucketName   = "name"   // user name, a zero byte, uid: of those in bucketUser
 )
 
 // segmentMeta is kept with the records, in the same transaction.
@@ -102,7 +106,7 @@ func createSegment(dir, month string, before uint64) (*segment, error) {
 	}
 	meta := segmentMeta{Version: version, Before: before, Last: before}
 	err = db.Update(func(tx *bolt.Tx) error {
-		for _, name := range []string{bucketMeta, bucketRecord, bucketEnd, bucketJob, bucketArray} {
+		for _, name := range []string{bucketMeta, bucketRecord, bucketEnd, bucketJob, bucketArray, bucketUser, bucketName} {
 			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 				return err
 			}
@@ -151,9 +155,9 @@ func (s *segment) append(records []Numbered) error {
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for _, r := range records {
 			key := number(r.Number)
-			value := wire.Encode(nil, r.Job)
+			value := wire.Encode(nil, &r.Record)
 			meta.Hash = link(meta.Hash, key, value)
-			if err := putRecord(tx, r.Job, key, value); err != nil {
+			if err := putRecord(tx, &r.Record, key, value); err != nil {
 				return err
 			}
 		}
@@ -170,13 +174,21 @@ func (s *segment) append(records []Numbered) error {
 }
 
 // putRecord puts a record and its entries in the indices.
-func putRecord(tx *bolt.Tx, j *job.Job, key, value []byte) error {
+func putRecord(tx *bolt.Tx, r *accounting.Record, key, value []byte) error {
 	records := tx.Bucket([]byte(bucketRecord))
 	records.FillPercent = 0.95 // keys only ever ascend
 	if err := records.Put(key, value); err != nil {
 		return err
 	}
-	if err := tx.Bucket([]byte(bucketEnd)).Put(append(number(uint64(j.Times.End)), key...), nil); err != nil {
+	j := r.Job
+	if j == nil {
+		return nil
+	}
+	end := append(number(uint64(j.Times.End)), key...)
+	if err := tx.Bucket([]byte(bucketEnd)).Put(end, nil); err != nil {
+		return err
+	}
+	if err := putUser(tx, j.Owner, end); err != nil {
 		return err
 	}
 	if err := tx.Bucket([]byte(bucketJob)).Put(append(id(j.ID), key...), nil); err != nil {
@@ -186,6 +198,18 @@ func putRecord(tx *bolt.Tx, j *job.Job, key, value []byte) error {
 		return nil
 	}
 	return tx.Bucket([]byte(bucketArray)).Put(append(id(j.Array.JobID), key...), nil)
+}
+
+// putUser puts a record into the index of its user.
+func putUser(tx *bolt.Tx, o *job.Owner, end []byte) error {
+	uid := id(job.ID(o.UID))
+	names, name := tx.Bucket([]byte(bucketName)), append(append([]byte(o.User), 0), uid...)
+	if k, _ := names.Cursor().Seek(name); !bytes.Equal(k, name) {
+		if err := names.Put(name, nil); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket([]byte(bucketUser)).Put(append(uid, end...), nil)
 }
 
 // number writes a number as a key.

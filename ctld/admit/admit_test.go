@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"muster/accounting/rollup"
 	"muster/api"
 	"muster/ctld/service"
 	"muster/gres"
@@ -47,7 +48,9 @@ func (c *fakeCore) Propose(_ context.Context, e state.Envelope, blobs ...state.B
 
 type emptyLedger struct{}
 
-func (emptyLedger) Jobs(context.Context, job.Time, job.Time, []job.ID, func(*job.Job) bool) error {
+func (emptyLedger) Use(context.Context, job.Time, job.Time) (*rollup.Use, error) { return nil, nil }
+
+func (emptyLedger) Jobs(context.Context, job.Time, job.Time, []job.ID, []string, func(*job.Job) bool) error {
 	return nil
 }
 

@@ -73,7 +73,7 @@ func (s *submission) inMemory(d job.Dependency) bool {
 // it is fulfilled and needs no record.
 func (s *submission) settle(ctx context.Context, d *job.Dependency) (done bool, err error) {
 	found, good := false, true
-	err = s.core.Ledger().Jobs(ctx, 0, 0, []job.ID{d.On}, func(j *job.Job) bool {
+	err = s.core.Ledger().Jobs(ctx, 0, 0, []job.ID{d.On}, nil, func(j *job.Job) bool {
 		if d.Task == job.NoTask || j.Array.Task == d.Task {
 			found = true
 			good = good && j.State == job.Completed

@@ -63,7 +63,7 @@ func addOutcome(reply *api.WaitReply, j *job.Job) {
 // waitedInLedger is the outcome of a job that has left the memory.
 func waitedInLedger(ctx context.Context, core service.Core, id job.ID) (*api.WaitReply, error) {
 	reply := &api.WaitReply{}
-	err := core.Ledger().Jobs(ctx, 0, 0, []job.ID{id}, func(j *job.Job) bool {
+	err := core.Ledger().Jobs(ctx, 0, 0, []job.ID{id}, nil, func(j *job.Job) bool {
 		reply.Known = true
 		addOutcome(reply, j)
 		return true

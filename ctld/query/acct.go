@@ -52,7 +52,11 @@ func (a *acct) collect(ctx context.Context, ledger service.Ledger) error {
 	a.last = map[job.ID]int{}
 	ids := a.ids()
 	to := job.Time(0) // a job that ended later may have been there before To
-	err := ledger.Jobs(ctx, a.q.From, to, ids, func(j *job.Job) bool {
+	users := a.q.Filter.Users
+	if a.q.Filter.NotUser {
+		users = nil
+	}
+	err := ledger.Jobs(ctx, a.q.From, to, ids, users, func(j *job.Job) bool {
 		a.add(j)
 		return ctx.Err() == nil
 	})

@@ -129,7 +129,7 @@ func scriptJob(ctx context.Context, core service.Core, v *view, ref *api.JobRef)
 		return found[0], nil
 	}
 	var last *job.Job
-	err := core.Ledger().Jobs(ctx, 0, 0, []job.ID{ref.ID}, func(j *job.Job) bool {
+	err := core.Ledger().Jobs(ctx, 0, 0, []job.ID{ref.ID}, nil, func(j *job.Job) bool {
 		if !ref.HasTask || j.Array.Task == ref.Task {
 			last = j
 		}

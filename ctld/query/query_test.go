@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"muster/accounting/rollup"
 	"muster/api"
 	"muster/api/slurm/format"
 	"muster/ctld/service"
@@ -51,8 +53,8 @@ func (c *core) Blob(_ context.Context, h job.Hash) ([]byte, error) {
 }
 
 // Jobs is the ledger: the outbox of the root.
-func (c *core) Jobs(_ context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error {
-	for _, j := range c.m.Root().Outbox(0) {
+func (c *core) Jobs(_ context.Context, from, to job.Time, ids []job.ID, _ []string, f func(*job.Job) bool) error {
+	for _, j := range c.m.Root().OutboxJobs(0) {
 		if (from == 0 || j.Times.End >= from) && !f(j) {
 			return nil
 		}
@@ -379,4 +381,13 @@ type badMessage struct{}
 func (*badMessage) Code(w *wire.Coder) {
 	n := uint64(7)
 	w.Uint64(2, &n)
+}
+
+// Use is the ledger's sums: what the outbox of the root comes to.
+func (c *core) Use(_ context.Context, from, to job.Time) (*rollup.Use, error) {
+	u := rollup.NewUse(rollup.Calendar{Zone: time.UTC}, from.Unix(), to.Unix())
+	for _, r := range c.m.Root().Outbox(0) {
+		u.Add(&r, c.now.Unix())
+	}
+	return u, nil
 }

@@ -5,6 +5,7 @@ package service
 import (
 	"context"
 
+	"muster/accounting/rollup"
 	"muster/api"
 	"muster/job"
 	"muster/sched"
@@ -55,8 +56,13 @@ type Core interface {
 type Ledger interface {
 	// Jobs calls f for each finished record that ended in [from, to) (0: open) or,
 	// if ids are given, has one of the ids; oldest first, until f returns false.
-	// A job that was requeued has one record for each attempt.
-	Jobs(ctx context.Context, from, to job.Time, ids []job.ID, f func(*job.Job) bool) error
+	// A job that was requeued has one record for each attempt. With users, by name or
+	// uid, records of others may be left out.
+	Jobs(ctx context.Context, from, to job.Time, ids []job.ID, users []string, f func(*job.Job) bool) error
+	// Use sums up what was used, and what became of the cluster's time, between two
+	// moments; what lasts counts up to now. The moments are moved outwards to whole
+	// hours of the cluster's zone.
+	Use(ctx context.Context, from, to job.Time) (*rollup.Use, error)
 }
 
 // Signal is a signal to a running job.
