@@ -26,7 +26,7 @@ func history(t *rapid.T, from, to int64) []Numbered {
 		edges := []int64{from, 1774746000 /* 2026-03-29 01:00 UTC */, 1792890000 /* 2026-10-25 01:00 UTC */, 1777586400 /* May 1st in Berlin */}
 		return rapid.SampledFrom(edges).Draw(t, name+" near") + rapid.Int64Range(0, 9000).Draw(t, name)
 	}
-	for n := range rapid.IntRange(1, 25).Draw(t, "records") {
+	for n := range rapid.IntRange(1, 12).Draw(t, "records") {
 		if rapid.IntRange(0, 4).Draw(t, "event") == 0 {
 			start := at("from")
 			e := &accounting.Event{Kind: accounting.EventKind(rapid.IntRange(1, 4).Draw(t, "kind")), Name: "n1", From: job.Time(start * 1000),
@@ -38,7 +38,7 @@ func history(t *rapid.T, from, to int64) []Numbered {
 		start := eligible + rapid.Int64Range(0, 5000).Draw(t, "wait")
 		end := start + rapid.SampledFrom([]int64{0, 1, 3599, 3600, 86_400, 5_000_000}).Draw(t, "long") + rapid.Int64Range(0, 4000).Draw(t, "more")
 		account := "old"
-		if n > 12 {
+		if n > 6 {
 			account = "new"
 		}
 		cpus := rapid.Uint32Range(1, 64).Draw(t, "cpus")
