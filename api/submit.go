@@ -135,6 +135,7 @@ type CancelResult struct {
 	Partition string
 	Failure   string
 	Finished  bool // it had ended already
+	Known     bool // there is such a job
 }
 
 // Code implements wire.Message.
@@ -144,6 +145,7 @@ func (r *CancelResult) Code(w *wire.Coder) {
 	w.String(3, &r.Partition)
 	w.String(4, &r.Failure)
 	w.Bool(5, &r.Finished)
+	w.Bool(6, &r.Known)
 }
 
 // UpdateRequest is scontrol's update, create and delete of a job, node,

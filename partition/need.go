@@ -17,7 +17,7 @@ type Need struct {
 	PerNode            int // most tasks on a node, 0: no limit
 	CPUsPerTask        int
 	CPUsPerGPU         int
-	MinCPUs            int // free CPUs a node must have
+	MinCPUs            int // least CPUs of each node (--mincpus)
 	TasksPerCore       int
 	TasksPerSocket     int
 	TasksPerGPU        int
@@ -182,7 +182,7 @@ func (n *Need) Cost(h *Host, free *Room, t int, extra []int64, k *Take) bool {
 	if n.Overcommit {
 		cpus = 1
 	}
-	cpus = max(cpus, gpus*n.CPUsPerGPU)
+	cpus = max(cpus, gpus*n.CPUsPerGPU, n.MinCPUs)
 	usable := h.Threads
 	if n.ThreadsUsed > 0 {
 		usable = min(usable, n.ThreadsUsed)
@@ -320,6 +320,9 @@ func Suits(r *job.Request, h *Host) bool {
 		return false // not supported: such a job must not share what it wants for itself
 	}
 	s, z := &r.Size, &h.Size
+	if cpus := int(z.Sockets) * int(z.CoresPerSocket) * int(z.ThreadsPerCore); cpus > 0 && int(max(s.TasksPerCore, s.TasksPerSocket)) > cpus {
+		return false
+	}
 	return s.SocketsPerNode <= z.Sockets && s.CoresPerSocket <= z.CoresPerSocket &&
 		s.ThreadsPerCore <= z.ThreadsPerCore && r.Place.TmpDiskMB <= z.TmpDiskMB
 }

@@ -73,6 +73,12 @@ func TestReasons(t *testing.T) {
 		}, job.ReasonDependency},
 		{"partition down", func(w *world, j *job.Job) { w.Partitions[0].State = partition.PartitionDown }, job.ReasonPartitionDown},
 		{"partition inactive", func(w *world, j *job.Job) { w.Partitions[0].State = partition.PartitionInactive }, job.ReasonPartitionInactive},
+		{"partition down and not yet time", func(w *world, j *job.Job) {
+			w.Partitions[0].State, j.Request.Timing.Begin = partition.PartitionDown, w.now+1
+		}, job.ReasonPartitionDown},
+		{"held, and the partition down", func(w *world, j *job.Job) {
+			w.Partitions[0].State, j.Priority, j.Held = partition.PartitionDown, 0, job.HeldByUser
+		}, job.ReasonJobHeldUser},
 		{"too long", func(w *world, j *job.Job) { w.Partitions[0].MaxTime, j.Request.Timing.Limit = 5, 6 }, job.ReasonPartitionTimeLimit},
 		{"too many nodes", func(w *world, j *job.Job) { j.Request.Size.MinNodes = 5 }, job.ReasonPartitionNodeLimit},
 		{"more nodes than allowed", func(w *world, j *job.Job) { w.Partitions[0].MaxNodes, j.Request.Size.MinNodes = 2, 3 }, job.ReasonPartitionNodeLimit},

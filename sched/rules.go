@@ -45,6 +45,25 @@ func (c *cycle) rules(w *Waiting, part int) []Why {
 			whys = append(whys, why)
 		}
 	}
+	return beginBehindPartition(whys)
+}
+
+// beginBehindPartition puts the begin time behind what the partition says, as Slurm
+// does: a user should not wait for the hour only to learn that the partition is down.
+func beginBehindPartition(whys []Why) []Why {
+	begin := slices.IndexFunc(whys, func(w Why) bool { return w.Reason == job.ReasonBeginTime })
+	if begin < 0 {
+		return whys
+	}
+	for at := len(whys) - 1; at > begin; at-- {
+		switch whys[at].Reason {
+		case job.ReasonPartitionDown, job.ReasonPartitionInactive, job.ReasonPartitionConfig, job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
+			why := whys[begin]
+			copy(whys[begin:at], whys[begin+1:at+1])
+			whys[at] = why
+			return whys
+		}
+	}
 	return whys
 }
 

@@ -39,7 +39,7 @@ func ParseArray(text string, max int) (*Array, error) {
 		n, _ := digits(leadingDigits(throttle)) // what is no number sets none
 		a.Limit = uint32(n)
 	}
-	list = strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")
+	list = strings.TrimSuffix(strings.TrimPrefix(strings.TrimLeft(list, blanks), "["), "]")
 	if list == "" && hasThrottle {
 		list = "0" // what Slurm makes of a bare throttle
 	}

@@ -143,6 +143,16 @@ func yesNo(b bool) string {
 	return "NO"
 }
 
+// shownTasks is how many tasks SLURM_TASKS_PER_NODE shows of a node. Where the job
+// asked for CPUs by other means than tasks, as many tasks as these CPUs are for.
+func (j *BatchJob) shownTasks(n *NodeTasks) uint32 {
+	s := &j.Request.Size
+	if s.Tasks+uint32(s.TasksPerNode)+uint32(s.TasksPerGPU) == 0 && (s.MinCPUsPerNode > 0 || j.Request.Gres.CPUsPerGPU > 0) {
+		return max(1, n.CPUs/uint32(max(1, s.CPUsPerTask)))
+	}
+	return max(1, n.Tasks)
+}
+
 // shape: nodes, tasks and CPUs. The script is task 0 of node 0.
 func (j *BatchJob) shape(e *environ) {
 	nodes := strconv.Itoa(len(j.Nodes))
@@ -150,7 +160,7 @@ func (j *BatchJob) shape(e *environ) {
 	cpus := make([]uint32, len(j.Nodes))
 	tasks := make([]uint32, len(j.Nodes))
 	for i, n := range j.Nodes {
-		names[i], cpus[i], tasks[i] = n.Name, n.CPUs, max(1, n.Tasks)
+		names[i], cpus[i], tasks[i] = n.Name, n.CPUs, j.shownTasks(&n)
 	}
 	list := hostlist.Compress(names)
 	e.set("SLURM_JOB_NODELIST", list)

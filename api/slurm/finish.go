@@ -16,7 +16,7 @@ import (
 func (o *Options) Finish() error {
 	for _, step := range []func() error{
 		o.checkGPUs, o.checkMemory, o.checkSharing, o.checkSpecialized, o.checkCPUs, o.readNodeLists, o.checkArbitrary,
-		o.checkTimes, o.countNodes, o.useHint, o.checkThreads, o.checkDevices,
+		o.checkNamed, o.checkTimes, o.countNodes, o.checkPlane, o.useHint, o.checkThreads, o.checkDevices,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -219,6 +219,42 @@ func (o *Options) checkArbitrary() error {
 	return nil
 }
 
+// notSubmitted is a refusal in the words that the cluster would use.
+func (o *Options) notSubmitted(why string) error {
+	what := "Unable to allocate resources"
+	if o.in.Program == Sbatch {
+		what = "Batch job submission failed"
+	}
+	return &OptionError{Text: what + ": " + why, Code: 1}
+}
+
+// checkNamed: an account or QOS that was named has a name. An empty one is most
+// often a variable that is not set, and must not mean the default.
+func (o *Options) checkNamed() error {
+	switch {
+	case o.byHand("account") && o.Job.Account == "":
+		return o.notSubmitted(TextAccount)
+	case o.byHand("qos") && o.Job.QOS == "":
+		return o.notSubmitted(TextQOS)
+	case o.byHand("clusters") && o.Job.Cluster == "":
+		return &OptionError{Explain: "No cluster '' known by database.", Text: TextCluster(""), Code: 1}
+	}
+	return nil
+}
+
+// checkPlane: planes of so many tasks must reach all the nodes asked for.
+func (o *Options) checkPlane() error {
+	size, plane := strings.CutPrefix(o.Job.Place.Dist, "plane=")
+	n, ok := digits(size)
+	if !plane || !ok || n < 1 || o.set["nodes"] == Unset {
+		return nil
+	}
+	if uint64(max(1, o.Job.Size.Tasks)) <= uint64(n)*uint64(max(1, o.Job.Size.MinNodes)-1) {
+		return &OptionError{Text: "Too few processes for the requested {plane,node} distribution", Code: 1}
+	}
+	return nil
+}
+
 func (o *Options) checkTimes() error {
 	t := o.Job.Timing
 	if t.Deadline != 0 && t.Begin != 0 && t.Deadline < t.Begin {
@@ -232,11 +268,10 @@ func (o *Options) countNodes() error {
 	s := &o.Job.Size
 	nodes := o.set["nodes"] != Unset
 	if nodes && s.MinNodes == 0 && s.MaxNodes == 0 {
-		what := "Unable to allocate resources"
-		if o.in.Program == Sbatch {
-			what = "Batch job submission failed"
-		}
-		return &OptionError{Text: what + ": Node count specification invalid", Code: 1}
+		return o.notSubmitted(TextNodeCount)
+	}
+	if o.byHand("nodelist") && len(o.Job.Place.Nodes) == 0 && !nodes {
+		return o.notSubmitted(TextNodeCount)
 	}
 	if distinct := countDistinct(o.Job.Place.Nodes); distinct > 0 && !nodes {
 		s.MinNodes = uint32(distinct)

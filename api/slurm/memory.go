@@ -12,6 +12,7 @@ const maxMegabytes = 1 << 40
 // 2^20 bytes, or one with the suffix K, M, G or T in either case, optionally
 // followed by B. Kilobytes are rounded up.
 func ParseMegabytes(text string) (uint64, error) {
+	text = strings.TrimLeft(text, blanks)
 	i := 0
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 		i++

@@ -23,7 +23,8 @@ type NodeCount struct {
 // ParseNodeCount reads --nodes: N, MIN-MAX, or a list of sizes such as 2,4 or
 // 1-7:2 (sbatch(1)). The error text is Slurm's.
 func ParseNodeCount(text string) (NodeCount, error) {
-	if strings.ContainsAny(text, ",:") {
+	text = strings.TrimRight(strings.ReplaceAll(text, " ", ""), ",")
+	if strings.Contains(text, ",") || strings.Contains(text, ":") && strings.Contains(text, "-") {
 		return nodeSizes(text)
 	}
 	loText, hiText, isRange := strings.Cut(text, "-")
@@ -36,6 +37,9 @@ func ParseNodeCount(text string) (NodeCount, error) {
 	}
 	hi := lo
 	if isRange {
+		if hiText == "" {
+			return NodeCount{}, fmt.Errorf("Maximum node count -1 is less than minimum node count %d", lo) //lint:ignore ST1005 programs read the text
+		}
 		if hi, ok = count(hiText); !ok {
 			return NodeCount{}, fmt.Errorf("\"%s\" is not a valid node count", hiText)
 		}
@@ -48,9 +52,9 @@ func ParseNodeCount(text string) (NodeCount, error) {
 
 // nodeSizes reads a list of exact sizes.
 func nodeSizes(text string) (NodeCount, error) {
-	bad := fmt.Errorf("\"%s\" is not a valid node count", text)
 	set := new(bitset.Set)
 	for part := range strings.SplitSeq(text, ",") {
+		bad := fmt.Errorf("\"%s\" is not a valid node count", part)
 		span, stepText, _ := strings.Cut(part, ":")
 		loText, hiText, isRange := strings.Cut(span, "-")
 		lo, ok := digits(loText)

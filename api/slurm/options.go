@@ -232,7 +232,7 @@ func refuse(option string) error {
 // number reads the value of an option that counts something, as Slurm does: a
 // wrong one ends the program with 1.
 func number(option, value string, min, max int64) (int64, error) {
-	plain := strings.TrimPrefix(strings.TrimLeft(value, " \t"), "+") // as strtol(3) reads it
+	plain := strings.TrimPrefix(strings.TrimLeft(value, blanks), "+") // as strtol(3) reads it
 	n, err := strconv.ParseInt(plain, 10, 64)
 	ok := plain != "" && (err == nil || errors.Is(err, strconv.ErrRange)) && allDigits(plain)
 	switch {

@@ -13,7 +13,7 @@ func placeOptions() []Option {
 		no("delay-boot", 0, RequiredArg, "nodes are not booted for jobs here", "SBATCH_DELAY_BOOT"),
 		req("distribution", 'm', "how tasks are spread: block, cyclic, plane=N, arbitrary", setDistribution, "SBATCH_DISTRIBUTION").each(),
 		req("exclude", 'x', "nodes not to use", text(func(o *Options) *string { return excludeText(o) })),
-		opt("exclusive", 0, "whole nodes, shared with no other job (user: with one's own)", setExclusive, "SBATCH_EXCLUSIVE").each().but("use --exclusive or --exclusive=user", "mcs", "topo"),
+		opt("exclusive", 0, "whole nodes, shared with no other job", setExclusive, "SBATCH_EXCLUSIVE").each().but("use --exclusive", "mcs", "topo", "user"),
 		no("mcs-label", 0, RequiredArg, "there are no MCS labels here"),
 		req("nodefile", 'F', "file of nodes to use", text(func(o *Options) *string { return &o.NodeFile })).each(),
 		req("nodelist", 'w', "nodes to use", text(func(o *Options) *string { return includeText(o) })).each(),

@@ -96,10 +96,12 @@ func setFile(field *string, v string) error {
 }
 
 func setOpenMode(o *Options, v string) error {
-	switch strings.ToLower(v) {
-	case "a", "append":
+	switch low := strings.ToLower(v); {
+	case v == "":
+		return refuse("open-mode")
+	case strings.HasPrefix("append", low):
 		o.Job.Batch.Append = job.Yes
-	case "t", "truncate":
+	case strings.HasPrefix("truncate", low):
 		o.Job.Batch.Append = job.No
 	default:
 		return refuse("open-mode")
@@ -145,8 +147,10 @@ func setNice(o *Options, v string) error {
 		o.Job.Nice = 100
 		return nil
 	}
-	n, ok := digits(strings.TrimLeft(v, "+-"))
-	if !ok || len(strings.TrimLeft(v, "+-"))+1 < len(v) || n > math.MaxInt32-3 {
+	v = strings.TrimLeft(v, blanks)
+	plain := strings.TrimLeft(v, "+-")
+	n, ok := longDigits(plain)
+	if !ok || len(plain)+1 < len(v) || n > math.MaxInt32-3 {
 		return &OptionError{Text: "Invalid --nice value, out of range (+/- 2147483645)", Code: 255}
 	}
 	if v[0] == '-' {
@@ -181,11 +185,12 @@ func setPartition(o *Options, v string) error {
 func setPriority(o *Options, v string) error {
 	p := uint32(math.MaxUint32 - 2)
 	if !strings.EqualFold(v, "TOP") {
-		n, ok := digits(v)
+		v = strings.TrimLeft(v, blanks)
+		n, ok := longDigits(v)
 		switch {
 		case strings.HasPrefix(v, "-"):
 			return &OptionError{Text: "Priority must be >= 0", Code: 255}
-		case !ok && len(v) > 9 && allDigits(v):
+		case ok && n > math.MaxUint32-2, !ok && v != "" && allDigits(v):
 			return &OptionError{Text: "Priority must be < 4294967294", Code: 255}
 		case !ok:
 			return refuse("priority")

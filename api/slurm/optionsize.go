@@ -1,8 +1,10 @@
 package slurm
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/gres"
@@ -63,8 +65,10 @@ func setTmp(o *Options, v string) error {
 const notSpecialized = " since it's not allowed by configuration (AllowSpecResourcesUsage = No)"
 
 func setCoreSpec(o *Options, v string) error {
-	if _, err := number("core-spec", v, 0, math.MaxUint16>>1); err != nil {
-		return err
+	if v != "" { // an empty one is none, with the same warning
+		if _, err := number("core-spec", v, 0, math.MaxUint16>>1); err != nil {
+			return err
+		}
 	}
 	o.warnOnce("error: Ignoring -S" + notSpecialized)
 	return nil
@@ -91,17 +95,19 @@ func setNodeInfo(o *Options, v string) error {
 	parts := strings.Split(v, ":")
 	s.SocketsPerNode, s.CoresPerSocket, s.ThreadsPerCore = 0, 0, 0
 	if len(parts) > 3 {
-		return refuse("extra-node-info")
+		return &OptionError{Text: "--extra-node-info takes at most sockets:cores:threads", Code: 1}
 	}
 	for i, field := range []*uint16{&s.SocketsPerNode, &s.CoresPerSocket, &s.ThreadsPerCore}[:len(parts)] {
-		low, _, _ := strings.Cut(parts[i], "-")
-		if low == "*" || low == "" {
+		if parts[i] == "*" || parts[i] == "" {
 			*field = 0
 			continue
 		}
-		n, ok := digits(low)
-		if !ok || n < 1 || n >= math.MaxUint16-2 {
-			return refuse("extra-node-info")
+		n, ok := digits(parts[i])
+		switch {
+		case !ok || n >= math.MaxUint16-2:
+			return &OptionError{Text: fmt.Sprintf("Invalid numeric value \"%s\" for %s arg of -B.", parts[i], [...]string{"first", "second", "third"}[i]), Code: 1}
+		case n == 0:
+			return o.notSubmitted(TextNodeCount)
 		}
 		*field = uint16(n)
 	}
@@ -263,14 +269,15 @@ func setTRESPerTask(o *Options, v string) error {
 		case strings.EqualFold(name, "cpu") && ok:
 			n, err := number("tres-per-task", value, 1, math.MaxUint16-2)
 			if err != nil {
-				return err
+				n, _ := strconv.ParseInt(value, 10, 32)
+				return &OptionError{Text: fmt.Sprintf("Invalid --tres-per-task=cpu=%d", n), Fatal: true, Code: 1}
 			}
 			o.Job.Size.CPUsPerTask, o.taskCPUs = uint16(n), true
 		case strings.HasPrefix(strings.ToLower(part), "gres/"):
 			devices = append(devices, part)
 			o.taskGPUs = o.taskGPUs || gresName(part) == "gpu"
 		default:
-			return &OptionError{Text: "Invalid TRES for --tres-per-task: " + name, Fatal: true, Code: 1}
+			return o.notSubmitted(TextTRES)
 		}
 	}
 	spec, err := gres.ParseSpec(strings.ReplaceAll(strings.Join(devices, ","), "=", ":"))

@@ -32,4 +32,11 @@ const (
 	TextCronCancel     = "Cannot cancel scrontab jobs without --cron flag."
 	TextCronModify     = "Cannot modify scrontab jobs through scontrol"
 	TextScriptMissing  = "Batch script is missing"
+	TextNoPreemption   = "Preemption is required but is disabled on this system"
+	TextTRES           = "Invalid Trackable RESource (TRES) specification"
 )
+
+// TextCluster is Slurm's refusal of a list of clusters (-M) of which none is known.
+func TextCluster(list string) string {
+	return "'" + list + "' can't be reached now, or it is an invalid entry for --cluster.  Use 'sacctmgr list clusters' to see available clusters."
+}

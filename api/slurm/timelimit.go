@@ -3,6 +3,7 @@ package slurm
 import (
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 
 	"muster/job"
@@ -63,6 +64,18 @@ func ParseSeconds(text string) (int64, error) {
 	default:
 		return n[0]*60 + n[1], nil
 	}
+}
+
+// blanks are what numbers may have before them, as strtol(3) passes over them.
+const blanks = " \t"
+
+// longDigits reads a decimal number of at most 18 digits.
+func longDigits(s string) (int64, bool) {
+	if s == "" || len(s) > 18 || !allDigits(s) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
 }
 
 // digits reads a decimal number of at most nine digits, so that no sum of a few

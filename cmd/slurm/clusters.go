@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"muster/api"
+	"muster/api/slurm"
 )
 
 // clusterChoice is what -M (--clusters) or SLURM_CLUSTERS names. There is one
@@ -21,17 +22,22 @@ func (c *clusterChoice) fromEnv(in *invocation) {
 	c.list = in.env("SLURM_CLUSTERS")
 }
 
-// check complains of a cluster that is not the one that answered, own, and tells
-// whether there was none.
+// check complains of each cluster that is not the one that answered, own, and tells
+// whether that was among those named.
 func (c *clusterChoice) check(in *invocation, own string) bool {
+	found := c.list == ""
 	for _, name := range words(c.list) {
-		if !strings.EqualFold(name, "all") && name != own {
+		if strings.EqualFold(name, "all") || strings.EqualFold(name, own) {
+			found = true
+		} else {
 			in.errorf("No cluster '%s' known by database.", name)
-			fmt.Fprintf(in.stderr, "%s: fatal: Could not get cluster information\n", in.name)
-			return false
 		}
 	}
-	return true
+	if !found {
+		in.errorf("%s", slurm.TextCluster(c.list))
+		fmt.Fprintf(in.stderr, "%s: fatal: Could not get cluster information\n", in.name)
+	}
+	return found
 }
 
 // head prints the line that names the cluster above a table of its own.

@@ -390,6 +390,12 @@ func waitForJob(in *invocation, client *api.Client, id job.ID) int {
 		in.errorf("Job %d no longer found and exit code not found", id)
 		return 0
 	}
+	return exitOf(&reply)
+}
+
+// exitOf is the exit code of a command that waited for a job: the job's own, 1 if a
+// signal ended it.
+func exitOf(reply *api.WaitReply) int {
 	if reply.Exit == 0 && reply.Signal != 0 {
 		return 1
 	}

@@ -154,6 +154,12 @@ func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
 	case "reservation":
 		list(&r.Reservations)
 	case "user":
+		for _, user := range words(value) {
+			if !userExists(user) {
+				in.errorf("Invalid user name: %s", user)
+				return 1, false
+			}
+		}
 		list(&r.Users)
 	case "wckey":
 		list(&r.WCKeys)
@@ -287,15 +293,38 @@ func reportCancelled(in *invocation, o *scancelOptions, reply *api.CancelReply) 
 			if code = 1; j.Failure == slurm.TextDenied {
 				code = exitDenied
 			}
-		case j.Finished && o.verbose > 0:
-			in.errorf("Kill job error on job id %s: Job/step already completing or completed", j.Job)
-		case o.verbose > 0 && !o.quiet && o.request.Signal != 0:
-			fmt.Fprintf(in.stderr, "scancel: Signal %d to job %s\n", o.request.Signal, j.Job)
-		case o.verbose > 0 && !o.quiet:
-			fmt.Fprintf(in.stderr, "scancel: Terminating job %s\n", j.Job)
+		case j.Finished && (o.verbose > 0 || o.request.Batch && !j.Known):
+			o.say(in, j.Job)
+			text := slurm.TextFinished
+			if !j.Known {
+				text, code = slurm.TextNoSuchJob, max(code, failedBatch(o))
+			}
+			in.errorf("Kill job error on job id %s: %s", j.Job, text)
+		default:
+			o.say(in, j.Job)
 		}
 	}
 	return code
+}
+
+// failedBatch is 1 for --batch, which Slurm asks of the job itself and so finds out
+// that there is none; without it scancel is content with a job that is not there.
+func failedBatch(o *scancelOptions) int {
+	if o.request.Batch {
+		return 1
+	}
+	return 0
+}
+
+// say tells with --verbose what is done to a job.
+func (o *scancelOptions) say(in *invocation, name string) {
+	switch {
+	case o.verbose == 0 || o.quiet:
+	case o.request.Signal != 0:
+		fmt.Fprintf(in.stderr, "scancel: Signal %d to job %s\n", o.request.Signal, name)
+	default:
+		fmt.Fprintf(in.stderr, "scancel: Terminating job %s\n", name)
+	}
 }
 
 // callText is the text of a refusal by the cluster, or the error's own.

@@ -150,6 +150,9 @@ func scontrolCommand(in *invocation, o *scontrolOptions, words []string) int {
 	case !ok:
 		fmt.Fprintf(in.stderr, "invalid keyword: %s\n", tag)
 		return 1
+	case len(words) < v.least && (v.name == "update" || v.name == "delete" || v.name == "create"):
+		fmt.Fprintf(in.stderr, "too few arguments for %s keyword\n", tag)
+		return 1
 	case len(words) < v.least:
 		fmt.Fprintf(in.stderr, "too few arguments for keyword:%s\n", tag)
 		return 1

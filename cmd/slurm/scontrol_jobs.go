@@ -135,7 +135,16 @@ func scontrolWaitJob(in *invocation, _ *scontrolOptions, words []string) int {
 		return 1
 	}
 	defer client.Close()
-	return waitForJob(in, client, name.ID)
+	var found api.WaitReply
+	if _, err := client.Ask(api.MethodWaitJob, &api.WaitRequest{Job: name.ID}, &found); err != nil {
+		in.errorf("%v", err)
+		return 1
+	}
+	if !found.Known {
+		fmt.Fprintf(in.stderr, "scontrol: Problem running job %d\n", name.ID)
+		return 1
+	}
+	return exitOf(&found)
 }
 
 // scontrolWrite is write batch_script ID [FILE]: the script as it was submitted.

@@ -106,15 +106,20 @@ func (in *invocation) show(o *scontrolOptions, args []string) int {
 
 // ask makes one reading call; a failure is printed.
 func (in *invocation) ask(what, method string, query, reply wire.Message) int {
-	c, err := in.connect()
-	if err != nil {
-		return in.loadFailed(what, err)
-	}
-	defer c.Close()
-	if err := read(c, method, query, reply); err != nil {
+	if err := in.fetch(method, query, reply); err != nil {
 		return in.loadFailed(what, err)
 	}
 	return 0
+}
+
+// fetch makes one reading call.
+func (in *invocation) fetch(method string, query, reply wire.Message) error {
+	c, err := in.connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return read(c, method, query, reply)
 }
 
 // showJobs is scontrol show job.
@@ -284,8 +289,9 @@ func (in *invocation) showSteps(o *scontrolOptions, id string) int {
 		q.Jobs, step, named = refs, refs[0].Step, refs[0].HasStep
 	}
 	var list api.JobList
-	if code := in.ask("scontrol: error: scontrol_print_step: slurm_get_job_steps("+id+") failed", api.MethodJobs, q, &list); code != 0 {
-		return code
+	if err := in.fetch(api.MethodJobs, q, &list); err != nil {
+		in.errorf("scontrol_print_step: slurm_get_job_steps(%s) failed: %s", id, callText(err))
+		return 1
 	}
 	wanted := func(s *job.Step) bool { return !named || s.ID == step }
 	if o.json || o.yaml {

@@ -76,7 +76,7 @@ func scontrolUpdate(in *invocation, o *scontrolOptions, words []string) int {
 	}
 	if entity == 0 {
 		fmt.Fprintln(in.stderr, "No valid entity in update command")
-		fmt.Fprintln(in.stderr, "Input line must include \"NodeName\", \"PartitionName\", \"Reservation\", \"JobId\", or \"SuspendExcNodes\"")
+		fmt.Fprintln(in.stderr, "Input line must include \"NodeName\", \"PartitionName\", \"Reservation\", \"JobId\", or \"SlurmctldDebug\"")
 		return 1
 	}
 	return in.sendUpdate(o, "update", entity, pairs)

@@ -73,7 +73,8 @@ type prioOptions struct {
 	format, sort                  string
 	jobs, users, partitions       []string
 	long, norm, weights, noHeader bool
-	help                          string
+	jobsApart                     bool   // -j without a value: it may be the next word
+	help                          string // what to print instead
 }
 
 // take acts on one option.
@@ -86,7 +87,7 @@ func (o *prioOptions) take(g *slurm.Given) {
 	case "help", "usage", "version", "helpformat":
 		o.help = g.Flag.Name
 	case "jobs":
-		o.jobs = words(g.Value)
+		o.jobs, o.jobsApart = words(g.Value), !g.HasValue
 	case "long":
 		o.long = true
 	case "noheader":
@@ -114,6 +115,14 @@ func sprio(in *invocation) int {
 	o.fromEnv(in)
 	for i := range given {
 		o.take(&given[i])
+	}
+	if o.jobsApart && len(rest) > 0 {
+		o.jobs, rest = words(rest[0]), rest[1:]
+	}
+	for _, u := range o.users {
+		if !userExists(u) {
+			in.errorf("Invalid user: %s\n", u)
+		}
 	}
 	if len(rest) > 0 {
 		in.errorf("Unrecognized option: %s", rest[0])

@@ -67,7 +67,7 @@ func squeueFlags() []slurm.Flag {
 		{Name: "notme", Arg: n}, {Name: "only-job-state", Arg: n}, {Name: "partition", Short: 'p', Arg: r}, {Name: "partitions", Short: 'p', Arg: r},
 		{Name: "priority", Short: 'P', Arg: n}, {Name: "qos", Short: 'q', Arg: r}, {Name: "reservation", Short: 'R', Arg: r},
 		{Name: "running-over", Arg: r}, {Name: "running-under", Arg: r}, {Name: "sibling", Arg: n, Note: oneCluster}, {Name: "sort", Short: 'S', Arg: r},
-		{Name: "start", Arg: n}, {Name: "states", Short: 't', Arg: r}, {Name: "steps", Short: 's', Arg: o}, {Name: "usage", Arg: n},
+		{Name: "start", Arg: n}, {Name: "steps", Short: 's', Arg: o}, {Name: "states", Short: 't', Arg: r}, {Name: "usage", Arg: n},
 		{Name: "user", Short: 'u', Arg: r}, {Name: "users", Short: 'u', Arg: r}, {Name: "verbose", Short: 'v', Arg: n, Note: wordy},
 		{Name: "version", Short: 'V', Arg: n}, {Name: "yaml", Arg: o}, {Short: 'U', Arg: r},
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
 	"muster/api"
@@ -55,7 +55,7 @@ func sstat(in *invocation) int {
 		case "parsable2":
 			table.Parsable = format.DelimiterBetween
 		case "helpformat":
-			in.stdout.Write(format.AcctHelp())
+			in.stdout.Write(format.StepUseHelp())
 			return 0
 		case "help", "usage":
 			printFlags(in, "sstat [OPTIONS...] -j job[.step]", sstatFlags())
@@ -89,8 +89,10 @@ func (in *invocation) statSteps(table *format.AcctTable, o *statOptions) int {
 		q.Jobs = append(q.Jobs, refs...)
 	}
 	var list api.JobList
-	if code := in.ask("slurm_job_step_stat", api.MethodJobs, q, &list); code != 0 {
-		return code
+	err := in.fetch(api.MethodJobs, q, &list)
+	var refused *api.Error
+	if err != nil && !(errors.As(err, &refused) && refused.Text == slurm.TextNoSuchJob) {
+		return in.loadFailed("slurm_job_step_stat", err)
 	}
 	x := in.context(list.Now, list.Cluster, o.keepUnits)
 	var buf []byte
@@ -113,8 +115,7 @@ func (in *invocation) statSteps(table *format.AcctTable, o *statOptions) int {
 	}
 	in.stdout.Write(buf)
 	if shown == 0 {
-		fmt.Fprintf(in.stderr, "sstat: error: couldn't get steps for job %s\n", o.jobs)
-		return 1
+		in.errorf("couldn't get steps for JobId=%s", o.jobs) // Slurm ends with 0, too
 	}
 	return 0
 }

@@ -149,6 +149,12 @@ func TestSubmitRefusals(t *testing.T) {
 		{"dependency", func(j *api.SubmitJob) { j.Dependency = "afterok:99" }, "Job dependency problem"},
 		{"nice", func(j *api.SubmitJob) { j.Request.Nice = -5 }, "Invalid --nice value"},
 		{"deadline", func(j *api.SubmitJob) { j.Request.Timing.Deadline = 1 }, "Requested time limit is invalid (missing or exceeds some limit)"},
+		{"tasks of a core beyond the node", func(j *api.SubmitJob) { j.Request.Size.TasksPerCore = 9 }, "Requested node configuration is not available"},
+		{"tasks of a socket beyond the node", func(j *api.SubmitJob) { j.Request.Size.TasksPerSocket = 9 }, "Requested node configuration is not available"},
+		{"CPUs of each node", func(j *api.SubmitJob) { j.Request.Size.MinCPUsPerNode = 9 }, "CPU count per node can not be satisfied\nRequested node configuration is not available"},
+		{"signal for making room where nothing makes room", func(j *api.SubmitJob) { j.Request.Signal = job.Signal{Number: 10, Resv: true} }, "Preemption is required but is disabled on this system"},
+		{"other cluster", func(j *api.SubmitJob) { j.Request.Cluster = "a,b" },
+			"No cluster 'a' known by database.\nNo cluster 'b' known by database.\n'a,b' can't be reached now, or it is an invalid entry for --cluster.  Use 'sacctmgr list clusters' to see available clusters."},
 		{"relative directory", func(j *api.SubmitJob) { j.Request.Batch.WorkDir = "x" }, `The working directory "x" is no absolute path`},
 	}
 	c := newCore(t)
@@ -185,6 +191,44 @@ func TestSubmitAccepts(t *testing.T) {
 	}
 	if j := c.Root().ArrayTask(id, 3); j == nil || j.Held != job.HeldByUser || j.Array.Limit != 2 {
 		t.Errorf("got %+v", j)
+	}
+}
+
+// TestClusterLists: one of the clusters named must be this one; of others there is a
+// note.
+func TestClusterLists(t *testing.T) {
+	for list, notes := range map[string]string{
+		"": "", "test": "", "TEST": "", "all": "", "test,b": "error: No cluster 'b' known by database.", "b,test": "error: No cluster 'b' known by database.",
+	} {
+		c := newCore(t)
+		req := plain()
+		req.Jobs[0].Request.Cluster = list
+		var reply api.SubmitReply
+		if err := c.call(t, 1000, api.MethodSubmit, req, &reply); err != nil {
+			t.Errorf("%q: %v", list, err)
+			continue
+		}
+		if got := strings.Join(reply.Messages, "|"); got != notes || len(reply.Jobs) != 1 {
+			t.Errorf("%q: jobs %v, notes %q, want %q", list, reply.Jobs, got, notes)
+		}
+	}
+}
+
+// TestOrderOfPartitions: a job that may start shows the higher tier first, a held one
+// its partitions as they were given.
+func TestOrderOfPartitions(t *testing.T) {
+	for held, want := range map[bool]string{false: "high debug", true: "debug high"} {
+		c := newCore(t)
+		cluster := *c.Root().Cluster()
+		cluster.Partitions = []partition.Partition{{Name: "debug", NodeList: "n[1-2]", Default: true}, {Name: "high", NodeList: "n1", PriorityTier: 5}}
+		c.must(t, &state.Configure{Cluster: cluster})
+		id, err := c.submit(t, 1000, func(j *api.SubmitJob) { j.Hold, j.Request.Partitions = held, []string{"debug", "high", "debug"} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Root().Job(id).Request.Partitions, " "); got != want {
+			t.Errorf("held %v: partitions %q, want %q", held, got, want)
+		}
 	}
 }
 

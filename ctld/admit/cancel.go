@@ -149,7 +149,7 @@ func partitionsOf(j *job.Job) []string {
 
 // add notes one job, with its refusal if it may not be touched.
 func (c *canceller) add(t target, step *job.StepID) {
-	line := api.CancelResult{Job: t.name}
+	line := api.CancelResult{Job: t.name, Known: len(t.records) > 0}
 	if len(t.records) > 0 {
 		line.Name, line.Partition = t.records[0].Request.Name, first(partitionsOf(t.records[0]))
 	}

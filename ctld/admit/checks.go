@@ -76,6 +76,8 @@ func (s *submission) checkNumbers(q *job.Request) error {
 		return invalid(slurm.TextNodeConfig)
 	case q.Nice < 0 && !s.byRoot():
 		return invalid(slurm.TextNice)
+	case q.Signal.Resv && s.cluster.Policy.Preempt.Type == "":
+		return invalid(slurm.TextNoPreemption) // the signal is for jobs that make room for a reservation
 	case q.Memory.MB > 1<<40, q.Place.TmpDiskMB > 1<<40:
 		return invalid(slurm.TextNodeConfig)
 	case q.Timing.Deadline != 0 && !endsInTime(&q.Timing, s.now):

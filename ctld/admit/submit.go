@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 
 	"muster/api"
 	"muster/api/slurm"
@@ -105,12 +106,37 @@ func (s *submission) checkWhole(req *api.SubmitRequest) error {
 		return invalid(err.Error())
 	}
 	for i := range req.Jobs {
-		if name := req.Jobs[i].Request.Cluster; name != "" && name != s.cluster.Name {
-			return invalid(fmt.Sprintf("No cluster '%s' known by database.\n'%s' can't be reached now, or it is an invalid entry for --cluster.  Use 'sacctmgr list clusters' to see available clusters.", name, name))
+		if err := s.checkCluster(req.Jobs[i].Request.Cluster); err != nil {
+			return err
 		}
 		if len(req.Jobs) > 1 && req.Jobs[i].Array != "" {
 			return invalid(slurm.ErrArray.Error())
 		}
+	}
+	return nil
+}
+
+// checkCluster: of the clusters that -M names, one must be this one. Others are
+// passed over with a note, as Slurm does.
+func (s *submission) checkCluster(list string) error {
+	if list == "" {
+		return nil
+	}
+	found := false
+	var unknown []string
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if strings.EqualFold(name, "all") || strings.EqualFold(name, s.cluster.Name) {
+			found = true
+		} else {
+			unknown = append(unknown, fmt.Sprintf("No cluster '%s' known by database.", name))
+		}
+	}
+	if !found {
+		return invalid(strings.Join(unknown, "\n") + "\n" + slurm.TextCluster(list))
+	}
+	for _, text := range unknown {
+		s.notes = append(s.notes, "error: "+text)
 	}
 	return nil
 }
@@ -196,7 +222,11 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 			}
 		}
 	}
-	s.sortPartitions(q)
+	if out.Held.Is() {
+		q.Partitions = distinct(q.Partitions)
+	} else {
+		s.sortPartitions(q)
+	}
 	if s.r.Caller.Host != "" {
 		q.Batch.SubmitHost = s.r.Caller.Host
 	}
@@ -208,15 +238,22 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 	q.Timing.DelayEnd = false
 }
 
-// sortPartitions puts the partitions of a higher tier first, as the job tries
-// them, and drops repeated ones.
-func (s *submission) sortPartitions(q *job.Request) {
+// distinct drops repeated names and keeps the order: a held job shows its
+// partitions as they were given, since Slurm has not looked at it yet.
+func distinct(names []string) []string {
 	var once []string
-	for _, name := range q.Partitions {
+	for _, name := range names {
 		if !slices.Contains(once, name) {
 			once = append(once, name)
 		}
 	}
+	return once
+}
+
+// sortPartitions puts the partitions of a higher tier first, as the job tries
+// them, and drops repeated ones.
+func (s *submission) sortPartitions(q *job.Request) {
+	once := distinct(q.Partitions)
 	tier := func(name string) int {
 		if p := s.root.Partition(name); p != nil {
 			return int(p.PriorityTier)

@@ -42,7 +42,7 @@ func bookList(_ context.Context, core service.Core, r *service.Request) error {
 	case "share":
 		t.shares()
 	case "priority":
-		t.priorities(core.Now(), visible(root, r))
+		t.priorities(max(core.Now(), root.Now()), visible(root, r))
 	case "weight":
 		t.weights()
 	default:

@@ -116,7 +116,7 @@ func acctIdentity() []AcctField {
 		{"Priority", 10, false, ofJob(func(r *api.JobRecord) string { return unsigned(r.Priority) })},
 		{"QOS", 10, true, ofJob(func(r *api.JobRecord) string { return r.QOS })},
 		{"QOSREQ", 10, true, ofRequest(func(q *job.Request) string { return q.QOS })},
-		{"Reason", 22, true, ofJob(Reason)},
+		{"Reason", 22, true, ofJob(acctReason)},
 		{"Reservation", 20, true, ofJob(func(r *api.JobRecord) string {
 			if r.State == job.Pending {
 				return ""

@@ -88,9 +88,23 @@ func sortedFields(fields []AcctField) []AcctField {
 }
 
 // AcctHelp lists the names of sacct's fields as --helpformat does.
-func AcctHelp() []byte {
+func AcctHelp() []byte { return acctHelp(AcctFields()) }
+
+// StepUseHelp lists the fields that sstat has: what running steps use (sstat(1)).
+func StepUseHelp() []byte {
+	return acctHelp(slices.DeleteFunc(AcctFields(), func(f AcctField) bool {
+		for _, prefix := range []string{"Ave", "ConsumedEnergy", "Max", "Min", "ReqCPUFreq", "TRESUsage"} {
+			if strings.HasPrefix(f.Name, prefix) {
+				return false
+			}
+		}
+		return !slices.Contains([]string{"AllocTRES", "JobID", "NodeList", "NTasks", "SLUID"}, f.Name)
+	}))
+}
+
+func acctHelp(fields []AcctField) []byte {
 	var dst []byte
-	for i, f := range sortedFields(AcctFields()) {
+	for i, f := range sortedFields(fields) {
 		if i > 0 {
 			if i%4 == 0 {
 				dst = append(dst, '\n')

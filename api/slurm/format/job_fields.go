@@ -220,7 +220,7 @@ func jobShape() []jobField {
 			return appendUint(append(dst, "gres/gpu:"...), q.Gres.CPUsPerGPU)
 		})},
 		{Name: "MaxCPUs", Head: "MAX_CPUS", Text: countOf(func(r *api.JobRecord) uint32 { return r.Count.CPUs })},
-		{Name: "MaxNodes", Head: "MAX_NODES", Text: countOf(func(r *api.JobRecord) uint32 { return r.Count.MaxNodes })},
+		{Name: "MaxNodes", Head: "MAX_NODES", Text: countOf(func(r *api.JobRecord) uint32 { return max(r.Count.MaxNodes, min(r.Count.Nodes, 1)) })},
 		{Name: "mem-per-tres", Head: "MEM_PER_TRES", Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte {
 			if r.Memory.Per != job.MemoryPerGPU {
 				return append(dst, "N/A"...)

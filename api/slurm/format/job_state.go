@@ -86,8 +86,8 @@ func jobPlaces() []jobField {
 	return []jobField{
 		{Name: "BatchHost", Letter: 'B', Head: "EXEC_HOST", Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte { return appendOr(dst, r.BatchHost, "n/a") }},
 		{Name: "ExcNodes", Letter: 'x', Head: "EXC_NODES", Over: true, Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return append(dst, NodeNames(q.Place.Exclude)...) })},
-		{Name: "NodeList", Letter: 'N', Head: "NODELIST", Over: true, Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte { return append(dst, r.Nodes...) }},
-		{Name: "ReasonList", Letter: 'R', Head: "NODELIST(REASON)", Over: true, Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte {
+		{Name: "NodeList", Letter: 'N', Head: "NODELIST", Over: true, Heavy: true, Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte { return append(dst, r.Nodes...) }},
+		{Name: "ReasonList", Letter: 'R', Head: "NODELIST(REASON)", Over: true, Heavy: true, Cut: showsReason, Text: func(dst []byte, _ *Context, r *api.JobRecord) []byte {
 			if showsReason(r) {
 				return append(append(append(dst, '('), Reason(r)...), ')')
 			}
@@ -95,7 +95,7 @@ func jobPlaces() []jobField {
 		}},
 		{Name: "ReqNodes", Letter: 'n', Head: "REQ_NODES", Over: true, Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return append(dst, NodeNames(q.Place.Nodes)...) })},
 		{Name: "ReqSwitch", Head: "REQ_SWITCH", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return appendUint(dst, q.Place.Switches) })},
-		{Name: "SchedNodes", Letter: 'Y', Head: "SCHEDNODES", Over: true, Needs: needPlanned, Text: textOf(func(r *api.JobRecord) string { return r.SchedNodes })},
+		{Name: "SchedNodes", Letter: 'Y', Head: "SCHEDNODES", Over: true, Heavy: true, Needs: needPlanned, Text: textOf(func(r *api.JobRecord) string { return r.SchedNodes })},
 		{Name: "Wait4Switch", Head: "WAIT4SWITCH", Needs: needRequest, Text: requestOf(func(dst []byte, q *job.Request) []byte { return slurm.AppendShortSpan(dst, int64(q.Place.SwitchWait)) })},
 	}
 }

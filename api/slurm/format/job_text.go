@@ -73,6 +73,14 @@ func Reason(r *api.JobRecord) string {
 	return r.Reason.String()
 }
 
+// acctReason is why a job waited last. What ended it is no such reason.
+func acctReason(r *api.JobRecord) string {
+	if r.Reason == job.ReasonNonZeroExitCode || r.State.Ended() && r.Detail != "" {
+		return job.ReasonNone.String()
+	}
+	return Reason(r)
+}
+
 // showsReason tells whether NODELIST(REASON) is the reason.
 func showsReason(r *api.JobRecord) bool {
 	if r.Flags&job.Completing != 0 {

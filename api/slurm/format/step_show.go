@@ -46,7 +46,7 @@ func StepFields() []Field[AcctRow] {
 		})},
 		{Name: "CPUFreq", Head: "CPU_FREQ", Note: "always n/a: frequencies are left to the node", Text: text(func(*AcctRow) string { return "n/a-n/a:n/a" })},
 		{Name: "JobId", Head: "JOBID", Text: text(func(a *AcctRow) string { return decimal(a.Job.ID) })},
-		{Name: "Nodes", Letter: 'N', Head: "NODELIST", Over: true, Text: text((*AcctRow).nodes)},
+		{Name: "Nodes", Letter: 'N', Head: "NODELIST", Over: true, Heavy: true, Text: text((*AcctRow).nodes)},
 		{Name: "NumCPUs", Head: "CPUS", Text: text(func(a *AcctRow) string { return decimal(a.Step.CPUs) })},
 		{Name: "NumTasks", Letter: 'A', Head: "TASKS", Text: text(func(a *AcctRow) string { return decimal(a.Step.Tasks) })},
 		{Name: "Partition", Letter: 'P', Head: "PARTITION", Text: text(func(a *AcctRow) string { return a.Job.Partition })},

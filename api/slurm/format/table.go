@@ -28,11 +28,13 @@ type Field[R any] struct {
 	Name   string // for -O, in any case
 	Letter byte   // for -o; 0: none
 	Head   string
-	Over   bool   // set right, it may be wider than its column
-	Star   bool   // a star at the end stays when the text is cut
-	Hidden bool   // an old name that --helpformat leaves out
-	Needs  uint32 // parts of the record that the text is made from
-	Note   string // how it differs from Slurm's; "" for not at all
+	Over   bool            // set right, it may be wider than its column
+	Heavy  bool            // and so may its head
+	Star   bool            // a star at the end stays when the text is cut
+	Hidden bool            // an old name that --helpformat leaves out
+	Needs  uint32          // parts of the record that the text is made from
+	Note   string          // how it differs from Slurm's; "" for not at all
+	Cut    func(r *R) bool // of a field that may be over: whether this text is cut all the same; nil: never
 	Text   func(dst []byte, x *Context, r *R) []byte
 }
 
@@ -67,7 +69,7 @@ func (t *Table[R]) AppendHead(dst []byte) []byte {
 		if c.Field != nil {
 			at := len(dst)
 			dst = append(dst, c.Field.Head...)
-			dst = fit(dst, at, c.Width, c.Right, false)
+			dst = fit(dst, at, c.Width, c.Right, c.Field.Heavy)
 		}
 		dst = append(dst, c.Suffix...)
 	}
@@ -85,7 +87,7 @@ func (t *Table[R]) AppendRow(dst []byte, x *Context, r *R) []byte {
 				dst = dst[:at] // the C library writes nothing where the word does not fit
 			}
 			starred := c.Field.Star && len(dst) > at && dst[len(dst)-1] == '*'
-			dst = fit(dst, at, c.Width, c.Right, c.Field.Over)
+			dst = fit(dst, at, c.Width, c.Right, c.Field.Over && (c.Field.Cut == nil || !c.Field.Cut(r)))
 			if starred && c.Width > 0 && len(dst) == at+c.Width {
 				keepStar(dst[at:])
 			}
