@@ -223,7 +223,7 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 		}
 	}
 	if out.Held.Is() {
-		q.Partitions = distinct(q.Partitions)
+		q.Partitions = onceEach(q.Partitions)
 	} else {
 		s.sortPartitions(q)
 	}
@@ -238,9 +238,9 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 	q.Timing.DelayEnd = false
 }
 
-// distinct drops repeated names and keeps the order: a held job shows its
+// onceEach drops repeated names and keeps the order: a held job shows its
 // partitions as they were given, since Slurm has not looked at it yet.
-func distinct(names []string) []string {
+func onceEach(names []string) []string {
 	var once []string
 	for _, name := range names {
 		if !slices.Contains(once, name) {
@@ -253,7 +253,7 @@ func distinct(names []string) []string {
 // sortPartitions puts the partitions of a higher tier first, as the job tries
 // them, and drops repeated ones.
 func (s *submission) sortPartitions(q *job.Request) {
-	once := distinct(q.Partitions)
+	once := onceEach(q.Partitions)
 	tier := func(name string) int {
 		if p := s.root.Partition(name); p != nil {
 			return int(p.PriorityTier)
