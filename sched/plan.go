@@ -204,7 +204,7 @@ func (c *cycle) wouldLack(w *Waiting, part int, resv *partition.Reservation) []W
 	}
 	t := c.trialOf(w.Class, part, resv)
 	if t.after <= c.now && !t.failed {
-		if _, ok := c.at(t, c.now, t.limit, false); ok {
+		if _, ok := c.atOnce(t); ok {
 			return nil
 		}
 		t.failed = true
@@ -258,7 +258,7 @@ func (c *cycle) spotNow(task uint32, t *trial, p *pin) (spot, bool) {
 	if t.failed || t.after > c.now {
 		return spot{}, false
 	}
-	s, fits := c.at(t, c.now, t.limit, false)
+	s, fits := c.atOnce(t)
 	if !fits {
 		s, fits = c.shorter(t)
 	}

@@ -42,45 +42,73 @@ func (t *trial) asks() (p proof, ok bool) {
 	return p, true
 }
 
-// proven is the first column that no proof rules out for a trial.
-func (c *cycle) proven(t *trial) int {
-	q, ok := t.asks()
-	if !ok {
-		return 0
-	}
+// proofs are what was proven for one part of a partition.
+type proofs []proof
+
+// after is the first column that no proof rules out for what asks for q.
+func (l proofs) after(q *proof) int {
 	col := 0
-	for i := range t.proofs {
-		if p := &t.proofs[i]; p.column > col && p.within(&q) {
+	for i := range l {
+		if p := &l[i]; p.column > col && p.within(q) {
 			col = p.column
 		}
 	}
 	return col
 }
 
-// prove notes where a job of a trial found its place.
-func (c *cycle) prove(t *trial, col int) {
-	p, ok := t.asks()
-	if !ok || c.careful() {
-		return
-	}
-	p.column = col
+// with adds a proof in place of one that says less, if there is room for it.
+func (l proofs) with(p proof) proofs {
 	low := 0
-	for i := range t.proofs {
-		q := &t.proofs[i]
-		if q.within(&p) && q.column >= col {
-			return
+	for i := range l {
+		q := &l[i]
+		if q.within(&p) && q.column >= p.column {
+			return l
 		}
-		if p.within(q) && col >= q.column {
+		if p.within(q) && p.column >= q.column {
 			*q = p
-			return
+			return l
 		}
-		if q.column < t.proofs[low].column {
+		if q.column < l[low].column {
 			low = i
 		}
 	}
-	if len(t.proofs) < maxProofs {
-		t.proofs = append(t.proofs, p)
-	} else if t.proofs[low].column < col {
-		t.proofs[low] = p
+	if len(l) < maxProofs {
+		return append(l, p)
 	}
+	if l[low].column < p.column {
+		l[low] = p
+	}
+	return l
+}
+
+// proven is the first column that no proof rules out for a trial.
+func (c *cycle) proven(t *trial) int {
+	q, ok := t.asks()
+	if !ok {
+		return 0
+	}
+	return t.proofs.after(&q)
+}
+
+// prove notes where a job of a trial found its place.
+func (c *cycle) prove(t *trial, col int) {
+	if p, ok := t.asks(); ok && !c.careful() {
+		p.column = col
+		t.proofs = t.proofs.with(p)
+	}
+}
+
+// atOnce is at for a start at once. That one of a part of a partition found no room
+// proves it for all that ask for more there.
+func (c *cycle) atOnce(t *trial) (spot, bool) {
+	q, ok := t.asks()
+	if ok = ok && t.rows != nil && t.after <= c.now && !c.careful(); ok && t.refused.after(&q) > 0 {
+		return spot{}, false
+	}
+	s, fits := c.at(t, c.now, t.limit, false)
+	if ok && !fits {
+		q.column = 1
+		t.refused = t.refused.with(q)
+	}
+	return s, fits
 }

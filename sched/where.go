@@ -24,12 +24,14 @@ type where struct {
 	high     int
 	rising   bool // nodes is in ascending order
 	subsets  map[string]*where
-	proofs   []proof
+	proofs   proofs // of planned starts
+	refused  proofs // of starts now
 }
 
 // kind is a number of usable nodes that requests cannot tell apart.
 type kind struct {
 	group int
+	first int // the first of them, as a place in view.Nodes
 	host  *partition.Host
 	count int
 }
@@ -164,7 +166,7 @@ func (w *where) index(c *cycle) {
 		w.rising = w.rising && (k == 0 || w.nodes[k-1] < i)
 		g := c.group[i]
 		if at[g] == 0 {
-			w.kinds = append(w.kinds, kind{group: int(g), host: c.view.Nodes[i].Host})
+			w.kinds = append(w.kinds, kind{group: int(g), first: i, host: c.view.Nodes[i].Host})
 			at[g] = len(w.kinds)
 		}
 		w.kinds[at[g]-1].count++

@@ -93,17 +93,49 @@ func (c *cycle) fitsEmpty(t *trial, nodes []int) bool {
 			return true
 		}
 	}
+	keep := c.cands
+	defer func() { c.cands = keep }()
+	if most := t.mostNodes(); most > 0 {
+		c.cands = nil
+		for k := range t.kinds {
+			x := partition.Candidate{Host: t.kinds[k].host, Free: t.kinds[k].host.All(), Index: t.kinds[k].first}
+			for range min(most, t.kinds[k].count) {
+				c.cands = append(c.cands, x)
+			}
+		}
+		if _, ok := c.choose(t); ok {
+			return true
+		}
+	}
 	cands := make([]partition.Candidate, 0, len(nodes))
 	for k, i := range nodes {
 		h := c.view.Nodes[i].Host
 		required := k < len(t.required) && t.required[k]
 		cands = append(cands, partition.Candidate{Host: h, Free: h.All(), Index: i, Required: required})
 	}
-	keep := c.cands
-	defer func() { c.cands = keep }()
 	c.cands = cands
 	_, ok := c.choose(t)
 	return ok
+}
+
+// mostNodes is the most nodes that a placement of the trial can have, 0 if it
+// matters which nodes of a kind they are. So many of each kind tell as much as all.
+func (t *trial) mostNodes() int {
+	n := t.need
+	if t.named || n.Contiguous || t.class.Request.Place.Segment > 0 || t.patient || t.class.Features == nil {
+		return 0
+	}
+	most := max(1, n.MinNodes, n.MaxNodes)
+	if n.MaxNodes == 0 {
+		most = max(most, n.Tasks)
+	}
+	for _, k := range n.Counts {
+		most = max(most, int(k))
+	}
+	for i := range t.class.Features.Groups {
+		most += t.class.Features.Groups[i].Count
+	}
+	return most
 }
 
 // names lists at most eight nodes.
