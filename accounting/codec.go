@@ -34,7 +34,7 @@ func (q *QOS) Code(c *wire.Coder) {
 	c.String(1, &q.Name)
 	c.String(2, &q.Description)
 	wire.Uint(c, 3, &q.Priority)
-	c.Bool(4, &q.DenyOnLimit)
+	wire.Uint(c, 4, &q.Flags)
 	wire.Struct(c, 5, &q.Limits)
 	wire.Struct(c, 6, &q.PerUser)
 	wire.Struct(c, 7, &q.PerAccount)
@@ -43,6 +43,8 @@ func (q *QOS) Code(c *wire.Coder) {
 	wire.Uint(c, 10, &q.PreemptMode)
 	wire.Uint(c, 11, &q.GraceTime)
 	wire.Uint(c, 12, &q.Exempt)
+	wire.Uint(c, 13, &q.UsageFactor)
+	wire.Uint(c, 14, &q.UsageThreshold)
 }
 
 // Code implements wire.Message.

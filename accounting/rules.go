@@ -97,7 +97,7 @@ func (r *Rules) Queue(uses Uses, k *Ask) Refusal {
 // it passes no limit even when nobody else has a job.
 func (r *Rules) Possible(k *Ask) Refusal {
 	c := r.check(nobody{}, k)
-	if !r.Limits || !c.qos.DenyOnLimit {
+	if !r.Limits || !c.qos.Flags.Has(DenyOnLimit) {
 		return Refusal{}
 	}
 	if no := c.qosSize(); no.Is() {

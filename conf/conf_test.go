@@ -210,12 +210,26 @@ func TestAllProblemsAtOnce(t *testing.T) {
 
 // A key that nothing acts on yet is never passed over in silence.
 func TestWarnings(t *testing.T) {
-	f := parse(t, small+"[policy]\nsched_interval = \"2s\"\n[priority]\nhalf_life = \"1d\"\n")
+	f := parse(t, small+"[policy]\nsched_interval = \"2s\"\n[priority]\ntres = [\"cpu=1\"]\n")
 	if len(f.Warnings) != 2 || f.Warnings[0].Line != 6 || f.Warnings[1].Line != 8 || !strings.Contains(f.Warnings[0].Text, "sched_interval in [policy] is kept and shown") {
 		t.Errorf("got %+v", f.Warnings)
 	}
 	if f := parse(t, small); len(f.Warnings) != 0 {
 		t.Errorf("a file that sets no such key: %+v", f.Warnings)
+	}
+}
+
+// Weights are kept for each one, and for each MB.
+func TestBillingWeights(t *testing.T) {
+	f := parse(t, small+"[[partition]]\nname = \"p\"\ntres_billing_weights = [\"CPU=1.5\", \"mem=0.25G\", \"mem=2\", \"mem=1k\", \"mem=1T\", \"gres/gpu=3\"]\n[priority]\nbilling = \"MAX_TRES\"\nusage_reset = \"WEEKLY\"\nfair_share_rule = \"classic\"\n")
+	const unit = partition.BillingUnit
+	want := []partition.TRESWeight{{TRES: "cpu", Weight: unit * 3 / 2}, {TRES: "mem", Weight: unit / 4096}, {TRES: "mem", Weight: 2 * unit}, {TRES: "mem", Weight: 1024 * unit}, {TRES: "mem", Weight: 1000}, {TRES: "gres/gpu", Weight: 3 * unit}}
+	if got := f.Cluster.Partitions[0].Billing; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	p := f.Cluster.Policy.Priority
+	if p.Billing != partition.BillMax || p.Reset != partition.ResetWeekly || !p.Classic || p.Damp != 1 {
+		t.Errorf("got %+v", p)
 	}
 }
 

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"muster/job"
@@ -102,6 +103,10 @@ func (b *builder) priority() partition.Priority {
 		Partition: p.Partition, QOS: p.QOS, Assoc: p.Assoc, MaxAge: uint32(p.MaxAge),
 		FavorSmall: p.FavorSmall, HalfLife: uint32(p.HalfLife), CalcPeriod: uint32(p.CalcPeriod),
 	}
+	out.Classic = b.oneOf("priority", "fair_share_rule", p.Rule, "fair_tree", "classic") == "classic"
+	out.Damp = max(1, p.Damping)
+	out.Reset = partition.UsageReset(b.place("priority", "usage_reset", p.UsageReset, "NONE", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"))
+	out.Billing = partition.BillingRule(b.place("priority", "billing", p.Billing, "SUM", "MAX_TRES", "MAX_TRES_GRES"))
 	for _, text := range p.TRES {
 		name, weight, _ := strings.Cut(text, "=")
 		n, ok := milliths(weight)
@@ -115,6 +120,45 @@ func (b *builder) priority() partition.Priority {
 		b.fail("priority", "calc_period and max_age must be at least 1s")
 	}
 	return out
+}
+
+// place is where a word stands among those that are known.
+func (b *builder) place(path, key, word string, known ...string) int {
+	return max(0, slices.Index(known, b.oneOf(path, key, word, known...)))
+}
+
+// billingWeights reads TRESBillingWeights. A weight of memory is for each MB, or for
+// each of the unit behind it.
+func (b *builder) billingWeights(path string, list []string) []partition.TRESWeight {
+	var out []partition.TRESWeight
+	for _, text := range list {
+		name, weight, _ := strings.Cut(text, "=")
+		name = strings.ToLower(name)
+		shift := 20 // of BillingUnit: it is 1000 << 20
+		if at := strings.IndexByte("KMGTP", last(weight)); at >= 0 && name == "mem" {
+			weight, shift = weight[:len(weight)-1], 30-10*at
+		}
+		n, ok := milliths(weight)
+		if !ok || name == "" || n > 1e12 {
+			b.fail(path+".tres_billing_weights", "tres_billing_weights: %s: want a name and a weight of at most three decimals, such as mem=0.25G", kindOf(text))
+			continue
+		}
+		if shift >= 0 {
+			n <<= shift
+		} else {
+			n >>= -shift
+		}
+		out = append(out, partition.TRESWeight{TRES: name, Weight: n})
+	}
+	return out
+}
+
+// last is the last letter of a text as a capital, 0 of none.
+func last(s string) byte {
+	if s == "" {
+		return 0
+	}
+	return strings.ToUpper(s)[len(s)-1]
 }
 
 // partitions takes the partitions, or makes the one of a file without any.
@@ -192,5 +236,7 @@ func (b *builder) partition(path string, p *partitionTable) partition.Partition 
 		PreemptMode:   b.preemptMode(path, p.PreemptMode),
 		GraceTime:     uint32(p.GraceTime),
 		Alternate:     p.Alternate,
+		QOS:           p.QOS,
+		Billing:       b.billingWeights(path, p.Billing),
 	}
 }

@@ -82,6 +82,8 @@ type partitionTable struct {
 	PreemptMode   string     `toml:"preempt_mode" doc:"What happens to a job of this partition that makes room for another: OFF, CANCEL or REQUEUE (PreemptMode). What [policy] says, if not given."`
 	GraceTime     seconds    `toml:"grace_time" default:"0" doc:"Time between the notice (SIGCONT, SIGTERM) to such a job and SIGKILL; 0 is [timers] kill_wait (GraceTime)."`
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
+	QOS           string     `toml:"qos" doc:"QOS whose limits hold for all jobs of the partition."`
+	Billing       []string   `toml:"tres_billing_weights" doc:"What jobs are billed for each of a resource (TRESBillingWeights), such as cpu=1, mem=0.25G or gres/gpu=2; none: the CPUs."`
 	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"partitions that stand in for others"`
 }
 
@@ -146,14 +148,18 @@ type policyTable struct {
 type priorityTable struct {
 	Multifactor bool     `toml:"multifactor" default:"true" doc:"Order by the factors below; with false, by time of submission."`
 	Age         uint32   `toml:"age" default:"0" doc:"Weight of the time a job waits (PriorityWeightAge)."`
-	FairShare   uint32   `toml:"fair_share" default:"0" doc:"Weight of fair share (PriorityWeightFairshare). Past use is not gathered yet: whoever has an association has the whole of it."`
+	FairShare   uint32   `toml:"fair_share" default:"0" doc:"Weight of fair share (PriorityWeightFairshare)."`
 	JobSize     uint32   `toml:"job_size" default:"0" doc:"Weight of the job's size (PriorityWeightJobSize)."`
 	Partition   uint32   `toml:"partition" default:"0" doc:"Weight of the partition's priority_job_factor (PriorityWeightPartition)."`
 	QOS         uint32   `toml:"qos" default:"0" doc:"Weight of the QOS (PriorityWeightQOS)."`
 	Assoc       uint32   `toml:"association" default:"0" doc:"Weight of the association (PriorityWeightAssoc)."`
 	MaxAge      seconds  `toml:"max_age" default:"7d" doc:"Waiting time from which the age counts in full (PriorityMaxAge)."`
 	FavorSmall  bool     `toml:"favor_small" default:"false" doc:"Small jobs have the higher size factor (PriorityFavorSmall)."`
-	HalfLife    seconds  `toml:"half_life" default:"7d" doc:"Time after which past use counts half (PriorityDecayHalfLife)." later:"gathered use"`
+	HalfLife    seconds  `toml:"half_life" default:"7d" doc:"Time after which past use counts half (PriorityDecayHalfLife); 0: it does not decay."`
+	Rule        string   `toml:"fair_share_rule" default:"fair_tree" doc:"How fair share follows from past use: fair_tree, or classic."`
+	Damping     uint32   `toml:"fair_share_damping" default:"1" doc:"FairShareDampeningFactor of the classic rule."`
+	UsageReset  string   `toml:"usage_reset" default:"NONE" doc:"When past use is forgotten (PriorityUsageResetPeriod): NONE, DAILY, WEEKLY, MONTHLY, QUARTERLY or YEARLY, at midnight of the cluster's zone."`
+	Billing     string   `toml:"billing" default:"SUM" doc:"How tres_billing_weights of a partition make up the billing: SUM, MAX_TRES (the highest of CPUs, memory, nodes and gres, plus the rest), or MAX_TRES_GRES (of these the gres are added)."`
 	CalcPeriod  seconds  `toml:"calc_period" default:"5m" doc:"Time between two updates of use and priorities (PriorityCalcPeriod)."`
 	TRES        []string `toml:"tres" doc:"Weights of resources, such as cpu=1000 or gres/gpu=2.5 (PriorityWeightTRES)." later:"weights of resources"`
 }

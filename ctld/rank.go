@@ -14,36 +14,27 @@ import (
 const rankBatch = 4096
 
 // rank keeps the priorities of waiting jobs: all of them once in each period of
-// calculation (PriorityCalcPeriod) and when the accounts or the configuration
-// change, and at once those of jobs that came back to the queue, which have the
-// lowest until then.
+// calculation (PriorityCalcPeriod), after past use was brought up to date, and when the
+// accounts or the configuration change; and at once those of jobs that came back to
+// the queue, which have the lowest until then.
 func (l *lead) rank(ctx context.Context) {
 	var seen *state.Root
-	var due time.Time
 	var ranker *sched.Ranker
 	for {
-		root := l.c.store.Root()
-		now := l.c.clock.Now()
-		all := seen == nil || !now.Before(due) || seen.Book() != root.Book() || seen.Cluster() != root.Cluster()
+		root := l.gatherUse(ctx, l.c.store.Root())
+		all := seen == nil || seen.UsageAt() != root.UsageAt() || seen.Book() != root.Book() || seen.Cluster() != root.Cluster()
 		if all {
 			ranker = service.Ranker(root)
 		}
 		if ranker != nil {
 			l.rankJobs(ctx, ranker, root, seen, all)
-			if all {
-				due = now.Add(time.Duration(max(1, ranker.Weights.CalcPeriod)) * time.Second)
-			}
 		}
 		seen = root
-		wait := time.Minute
-		if ranker != nil {
-			wait = max(due.Sub(now), time.Second)
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.c.store.Changed(root):
-		case <-l.c.clock.After(wait):
+		case <-l.c.clock.After(max(l.usageDue(root), time.Second)):
 		}
 	}
 }

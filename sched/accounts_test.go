@@ -53,10 +53,30 @@ func TestStrangersWait(t *testing.T) {
 	wantReason(t, p, id, job.ReasonInvalidAccount)
 }
 
+// wholeShare is a cluster in which nothing was used so far.
+type wholeShare struct{}
+
+// FairShare implements Fair.
+func (wholeShare) FairShare(*accounting.Association) accounting.Fraction { return accounting.One }
+
+// thirdShare is one in which everybody has a third left.
+type thirdShare struct{}
+
+// FairShare implements Fair.
+func (thirdShare) FairShare(*accounting.Association) accounting.Fraction { return accounting.One / 3 }
+
+func TestFairShareIsWeighed(t *testing.T) {
+	r := NewRanker(&partition.Priority{Multifactor: true, FairShare: 9000}, nil, 8, accountBook(t, accounting.QOS{}), thirdShare{})
+	j := &job.Job{Owner: &job.Owner{User: "root"}, Account: "root", Request: &job.Request{}}
+	if got := r.Rank(j, 0).Priority; got != 2999 && got != 3000 {
+		t.Errorf("a third of 9000: got %d", got)
+	}
+}
+
 func TestRank(t *testing.T) {
 	weights := &partition.Priority{Multifactor: true, QOS: 1000, FairShare: 10000, Partition: 100, JobSize: 40}
 	parts := []*partition.Partition{{Name: "a", JobFactor: 1}, {Name: "b", JobFactor: 2}}
-	r := NewRanker(weights, parts, 8, accountBook(t, accounting.QOS{Priority: 50}))
+	r := NewRanker(weights, parts, 8, accountBook(t, accounting.QOS{Priority: 50}), wholeShare{})
 	for _, c := range []struct {
 		account, qos string
 		parts        []string

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"muster/accounting"
 	"muster/gres"
 	"muster/internal/bitset"
 	"muster/job"
@@ -24,7 +25,7 @@ func (c *cycle) allocation(t *trial, s *spot) (job.Allocation, bool) {
 		a.MemoryMB += share.MemoryMB
 		a.Nodes = append(a.Nodes, share)
 	}
-	a.Billing = uint64(a.CPUs)
+	accounting.Bill(&a, t.part.Billing, c.view.Policy.Priority.Billing)
 	a.BatchNode = a.Nodes[0].Node
 	return a, true
 }

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"math/bits"
+
 	"muster/accounting"
 	"muster/job"
 	"muster/partition"
@@ -10,6 +12,7 @@ import (
 type Ranker struct {
 	Weights *partition.Priority
 	Book    *accounting.Book
+	Fair    Fair
 
 	factor    map[string]uint64 // PriorityJobFactor by partition
 	maxPart   uint64
@@ -24,10 +27,15 @@ type Rank struct {
 	Priority uint32
 }
 
+// Fair tells the fair-share factor of a user's association.
+type Fair interface {
+	FairShare(a *accounting.Association) accounting.Fraction
+}
+
 // NewRanker makes a ranker from the weights, partitions, number of CPUs and book
 // of a cluster.
-func NewRanker(weights *partition.Priority, parts []*partition.Partition, cpus uint64, book *accounting.Book) *Ranker {
-	r := &Ranker{Weights: weights, Book: book, factor: map[string]uint64{}, totalCPUs: cpus}
+func NewRanker(weights *partition.Priority, parts []*partition.Partition, cpus uint64, book *accounting.Book, fair Fair) *Ranker {
+	r := &Ranker{Weights: weights, Book: book, Fair: fair, factor: map[string]uint64{}, totalCPUs: cpus}
 	for _, p := range parts {
 		r.factor[p.Name] = uint64(p.JobFactor)
 		r.maxPart = max(r.maxPart, uint64(p.JobFactor))
@@ -44,7 +52,7 @@ func NewRanker(weights *partition.Priority, parts []*partition.Partition, cpus u
 }
 
 // Rank works out the priority of a job. A job without an association has no fair
-// share; all others have the whole of it, since past use is not gathered yet.
+// share.
 func (r *Ranker) Rank(j *job.Job, now job.Time) Rank {
 	m := Measure{Eligible: j.Times.Eligible, Now: now, CPUs: uint64(j.Request.Size.MinCPUs), TotalCPUs: r.totalCPUs, MaxPart: r.maxPart, MaxQOS: r.maxQOS, MaxAssoc: r.maxAssoc}
 	part := ""
@@ -57,7 +65,10 @@ func (r *Ranker) Rank(j *job.Job, now job.Time) Rank {
 		m.QOSPriority = uint64(q.Priority)
 	}
 	if own := r.Book.Of(j.Account, user(j), part); own != nil {
-		m.FairShare = One
+		if r.Weights.FairShare > 0 {
+			hi, lo := bits.Mul64(uint64(r.Fair.FairShare(own)), One)
+			m.FairShare, _ = bits.Div64(hi, lo, uint64(accounting.One))
+		}
 		for a := own; a != nil; a = r.Book.Above(a) {
 			if n, ok := a.Priority.Get(); ok {
 				m.AssocPriority = n

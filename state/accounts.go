@@ -45,6 +45,8 @@ func (m *Machine) accounting(c *Accounting) Result {
 		return Result{Code: InUse, Text: in}
 	}
 	m.setBook(next)
+	m.pruneUsage()
+	m.renewShares()
 	return Result{}
 }
 

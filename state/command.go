@@ -78,6 +78,7 @@ const (
 	KindMailDue
 	KindMailDone
 	KindSetCrontab
+	KindDecay
 )
 
 // Configure makes a cluster file the configuration. Nodes and partitions that

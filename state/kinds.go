@@ -113,6 +113,8 @@ func newClusterCommand(k Kind) Command {
 		return new(MailDone)
 	case KindSetCrontab:
 		return new(SetCrontab)
+	case KindDecay:
+		return new(Decay)
 	case KindAccounting:
 		return new(Accounting)
 	default:

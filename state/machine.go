@@ -65,6 +65,7 @@ func (m *Machine) reset() {
 		cluster:  &partition.Cluster{},
 		book:     &accounting.Book{},
 		held:     btree.NewBTreeGOptions((*heldRow).before, btree.Options{NoLocks: true}),
+		usage:    btree.NewBTreeGOptions((*usageRow).before, btree.Options{NoLocks: true}),
 		blobs:    btree.NewBTreeGOptions(blobRow.before, btree.Options{NoLocks: true}),
 		indices:  newIndices(),
 		counters: counters{Job: 1, Node: 1, SLUID: 1, Out: 1, Answer: 1, Priority: firstPriority, Version: 1},
@@ -73,6 +74,7 @@ func (m *Machine) reset() {
 	m.dirty, m.events, m.fault = nil, nil, nil
 	m.requests = map[Hash]*sharedReq{}
 	m.owners = map[Hash]*sharedOwner{}
+	m.renewShares()
 	m.answered = map[RequestID]uint64{}
 }
 
@@ -84,6 +86,7 @@ func (m *Machine) publish() {
 	r.indices = m.work.indices.freeze()
 	r.blobs = m.work.blobs.Copy()
 	r.held = m.work.held.Copy()
+	r.usage = m.work.usage.Copy()
 	m.epoch++
 	m.root.Store(&r)
 }
@@ -200,6 +203,8 @@ func (m *Machine) dispatchCluster(c Command) Result {
 		return m.setReservation(c)
 	case *Accounting:
 		return m.accounting(c)
+	case *Decay:
+		return m.decay(c)
 	default:
 		return m.dispatchStep(c)
 	}

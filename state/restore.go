@@ -168,6 +168,14 @@ func (s *restorer) record(table byte, b []byte) error {
 		return nil
 	case tableBook:
 		return s.readBook(b)
+	case tableUsage:
+		row := &usageRow{}
+		if err := wire.Decode(b, &row.Usage); err != nil {
+			return err
+		}
+		row.sum = s.sumOf(table, 0, b)
+		w.usage.Set(row)
+		return nil
 	case tableEnd:
 		return s.end(b)
 	}
@@ -335,6 +343,7 @@ func (s *restorer) finish() {
 		}
 	}
 	s.census.put(s.m)
+	s.m.renewShares()
 	s.m.nameNodes()
 }
 

@@ -39,6 +39,8 @@ type Root struct {
 	blobs        *btree.BTreeG[blobRow]
 	book         *accounting.Book
 	held         *btree.BTreeG[*heldRow]
+	usage        *btree.BTreeG[*usageRow]
+	shares       *fairShares
 	indices      indices
 }
 

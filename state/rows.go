@@ -82,6 +82,9 @@ type counters struct {
 	Version  uint32     // cluster version
 	Mail     uint64     // number of the last mail that was due
 	MailLost uint64     // mails that found the table full
+
+	UsageAt    job.Time // up to when the use of running jobs is counted
+	UsageReset job.Time // when past use was last forgotten, or was to be
 }
 
 // firstPriority is where priorities that count down begin, as in Slurm.

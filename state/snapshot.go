@@ -57,6 +57,8 @@ func (n *counters) Code(c *wire.Coder) {
 	wire.Uint(c, 7, &n.Version)
 	c.Uint64(8, &n.Mail)
 	c.Uint64(9, &n.MailLost)
+	wire.Int(c, 10, &n.UsageAt)
+	wire.Int(c, 11, &n.UsageReset)
 }
 
 // snapshotWriter writes records in sections.
@@ -91,6 +93,9 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 	}
 	if r.book.Serial > 0 {
 		s.writeBook(r.book)
+	}
+	for u := range r.Usages() {
+		s.put(tableUsage, u)
 	}
 	for _, row := range r.jobs.All() {
 		s.putJob(tableJobs, 0, row)

@@ -27,6 +27,7 @@ const (
 	tableBook
 	tableMails
 	tableCrontabs
+	tableUsage
 	tableEvents = 64 // of the outbox
 )
 

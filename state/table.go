@@ -52,6 +52,7 @@ func (m *Machine) put(r *jobRow) bool {
 	m.recountArray(old, r)
 	m.recountHeld(old, r)
 	m.refinish(before, &r.Job)
+	m.chargeEnd(old, r)
 	m.work.jobs.Set(m.epoch, uint64(r.ID), r)
 	ended := r.Terminal() && (before == nil || !before.Terminal())
 	if before != nil && before.State == job.Pending && r.State != job.Pending {

@@ -68,20 +68,28 @@ func (in *invocation) ownCluster(list string) int {
 func sshareFlags() []slurm.Flag {
 	return []slurm.Flag{
 		{Name: "accounts", Short: 'A', Arg: slurm.RequiredArg}, {Name: "all", Short: 'a'}, {Name: "clusters", Short: 'M', Arg: slurm.RequiredArg},
-		{Name: "long", Short: 'l', Refuse: "use and the fair shares that follow from it are not gathered by this version"}, {Name: "partition", Short: 'm'},
+		{Name: "long", Short: 'l'}, {Name: "partition", Short: 'm'},
 		{Name: "users", Short: 'u', Arg: slurm.RequiredArg}, {Name: "Users", Short: 'U'}, {Name: "verbose", Short: 'v', Note: wordy}, {Name: "noheader", Short: 'n'},
 		{Name: "json", Arg: slurm.OptionalArg, Refuse: structuredNot}, {Name: "yaml", Arg: slurm.OptionalArg, Refuse: structuredNot},
 	}
 }
 
-// sshare shows shares: sshare(1). Use is not gathered yet: it shows 0 and says so.
+// shareHeads are the columns of sshare(1).
+func shareHeads() []head {
+	return []head{
+		{"Account", -20, "account", ""}, {"User", 10, "user", ""}, {"Partition", 12, "partition", ""}, {"RawShares", 10, "rawshares", ""}, {"NormShares", 11, "normshares", ""},
+		{"RawUsage", 11, "rawusage", ""}, {"NormUsage", 11, "normusage", ""}, {"EffectvUsage", 13, "effectvusage", ""}, {"FairShare", 10, "fairshare", ""}, {"LevelFS", 10, "levelfs", ""},
+		{"GrpTRESMins", 30, "grptresmins", ""}, {"TRESRunMins", 30, "tresrunmins", ""}, {"Cluster", 10, "cluster", ""}, {"GrpTRESRaw", 30, "grptresraw", ""},
+	}
+}
+
+// sshare shows fair shares and what they follow from: sshare(1).
 func sshare(in *invocation) int {
 	o, rest, code := in.tableFlags(sshareFlags(), "h")
 	if code != 0 || o.stop {
 		return code
 	}
-	switch {
-	case len(rest) > 0:
+	if len(rest) > 0 {
 		in.errorf("unrecognized argument %s", rest[0])
 		return 1
 	}
@@ -89,12 +97,19 @@ func sshare(in *invocation) int {
 	if !ok {
 		return code
 	}
-	heads := []head{{"Account", -20, "account", ""}, {"User", 10, "user", ""}, {"RawShares", 10, "rawshares", ""}, {"NormShares", 11, "normshares", ""},
-		{"RawUsage", 11, "rawusage", ""}, {"EffectvUsage", 13, "effectvusage", ""}, {"FairShare", 10, "fairshare", ""}, {"Partition", 12, "partition", ""}}
-	chosen := heads[:7]
-	if o.has("partition") {
-		chosen = slices.Insert(slices.Clone(chosen), 2, heads[7])
-	}
+	heads := shareHeads()
+	chosen := slices.DeleteFunc(slices.Clone(heads), func(h head) bool {
+		switch h.field {
+		case "partition":
+			return !o.has("partition")
+		case "normusage", "grptresmins", "tresrunmins":
+			return !o.has("long")
+		case "levelfs": // no row has one with the classic rule
+			at := column(t, h.field)
+			return !o.has("long") || !slices.ContainsFunc(t.Rows, func(r api.TableRow) bool { return r.Values[at] != "" })
+		}
+		return h.field == "cluster" || h.field == "grptresraw"
+	})
 	if o.format != "" {
 		var err error
 		if chosen, err = chooseHeads(heads, o.format); err != nil {
@@ -103,9 +118,6 @@ func sshare(in *invocation) int {
 		}
 	}
 	in.chooseShares(t, o)
-	if slices.ContainsFunc(chosen, func(h head) bool { return slices.Contains([]string{"rawusage", "effectvusage", "fairshare"}, h.field) }) {
-		fmt.Fprintln(in.stderr, "sshare: past use is not gathered by this version: the columns of use and fair share are empty")
-	}
 	indent(t)
 	in.printTable(chosen, t, o)
 	return 0

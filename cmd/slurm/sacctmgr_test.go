@@ -75,3 +75,16 @@ func TestPriorityFormat(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// What real Slurm prints for numbers that are too long for their columns.
+func TestNumbersTooLongForTheirColumn(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		width int
+		want  string
+	}{{"12345.678900", 10, "1.2346e+04"}, {"1234567890.123456", 10, "1.2346e+09"}} {
+		if got := exponent(c.value, c.width); got != c.want {
+			t.Errorf("%s in %d: got %s, want %s", c.value, c.width, got, c.want)
+		}
+	}
+}

@@ -123,7 +123,7 @@ func absentVerbs() []verb {
 	return []verb{
 		{"cancel_reboot", 3, 1, 1, nil, boot},
 		{"errnumstr", 2, 1, 1, nil, "errors are not numbered; each command prints its text"},
-		{"fsdampeningfactor", 2, 1, 1, nil, "past use is not gathered by this version"},
+		{"fsdampeningfactor", 2, 1, 1, nil, "set fair_share_damping in cluster.toml"},
 		{"getent", 6, 0, 1, nil, "users are looked up by the name service of each node; use getent there"},
 		{"listpids", 5, 0, 2, nil, process},
 		{"liststeps", 5, 0, 1, nil, process},

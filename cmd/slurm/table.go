@@ -116,12 +116,30 @@ func (in *invocation) printRow(heads []head, values []string, o *tableOptions) {
 	}
 	for i, h := range heads {
 		w, v := max(h.width, -h.width), values[i]
-		if len(v) > w {
+		switch {
+		case len(v) <= w, h.field == "rawusage" || h.field == "rawshares":
+		case slices.Contains([]string{"normshares", "normusage", "effectvusage", "fairshare", "levelfs"}, h.field):
+			v = exponent(v, w)
+		default:
 			v = v[:w-1] + "+"
 		}
 		fmt.Fprintf(in.stdout, "%*s ", h.width, v)
 	}
 	fmt.Fprintln(in.stdout)
+}
+
+// exponent writes a number that is too long for its column as Slurm does: with an
+// exponent, and as many digits as make it fit.
+func exponent(v string, width int) string {
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		return v
+	}
+	digits := width
+	if n := len(fmt.Sprintf("%.*e", width, x)); n > width {
+		digits = max(0, width-(n-width))
+	}
+	return fmt.Sprintf("%.*e", digits, x)
 }
 
 // fetchTable asks for a table; ok is false, with the exit code, if it can't be had.

@@ -179,21 +179,26 @@ func setQOSField(q *accounting.QOS, p api.Pair) error {
 	return nil
 }
 
-// setFlags knows DenyOnLimit; another flag would change what the QOS does, and is
-// refused.
+// setFlags replaces the flags; with + or - it adds or takes away; -1 clears them.
 func setFlags(q *accounting.QOS, p api.Pair) error {
+	flags := q.Flags
 	if p.Op == "" {
-		q.DenyOnLimit = false
+		flags = 0
 	}
-	for _, f := range lower(p.Value) {
-		switch f {
-		case "denyonlimit":
-			q.DenyOnLimit = p.Op != "-"
-		case "-1":
-		default:
+	for _, name := range lower(p.Value) {
+		f := accounting.QOSFlag(name)
+		switch {
+		case name == "-1":
+			flags = 0
+		case f == 0:
 			return invalid(fmt.Sprintf(" Unknown QOS flag used in:\n  '%s'", p.Value))
+		case p.Op == "-":
+			flags &^= f
+		default:
+			flags |= f
 		}
 	}
+	q.Flags = flags
 	return nil
 }
 

@@ -138,14 +138,19 @@ func (t *tables) assocs() {
 func (t *tables) qos() {
 	t.fields("name priority gracetime preemptmode preempt preemptexempttime usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres description")
 	for _, q := range t.book.QOS {
-		flags := ""
-		if q.DenyOnLimit {
-			flags = "DenyOnLimit"
-		}
 		l := &q.Limits
-		t.row(q.Name, strconv.Itoa(int(q.Priority)), clock(uint64(q.GraceTime)), cmp.Or(strings.ToLower(q.PreemptMode.String()), "cluster"), strings.Join(q.Preempt, ","), exempt(q), "1.000000", flags, amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
+		t.row(q.Name, strconv.Itoa(int(q.Priority)), clock(uint64(q.GraceTime)), cmp.Or(strings.ToLower(q.PreemptMode.String()), "cluster"), strings.Join(q.Preempt, ","), exempt(q), usageFactor(q), q.Flags.String(), amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
 			amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), amounts(q.MinTRES), q.Description)
 	}
+}
+
+// usageFactor is the factor with six decimals.
+func usageFactor(q *accounting.QOS) string {
+	n, ok := q.UsageFactor.Get()
+	if !ok {
+		n = 1000
+	}
+	return fmt.Sprintf("%d.%03d000", n/1000, n%1000)
 }
 
 func (t *tables) clusters(core service.Core) {
@@ -165,65 +170,38 @@ func (t *tables) clusters(core service.Core) {
 
 func (t *tables) tres() {
 	t.fields("type name id")
-	for i, name := range []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"} {
-		family, kind, _ := strings.Cut(name, "/")
-		t.row(family, kind, strconv.Itoa(i+1))
+	for i, full := range t.tresNames() {
+		family, kind, _ := strings.Cut(full, "/")
+		id := i + 1
+		if id > builtinTRES {
+			id += 1000 - builtinTRES
+		}
+		t.row(family, kind, strconv.Itoa(id))
 	}
+}
+
+// builtinTRES is how many resources every cluster has.
+const builtinTRES = 8
+
+// tresNames lists the resources of the cluster: those of every cluster, then devices
+// and licences by name.
+func (t *tables) tresNames() []string {
+	names := []string{"cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages"}
 	var kinds []string
 	for n := range t.root.Nodes() {
 		for _, d := range n.Gres.Devices {
-			kinds = append(kinds, d.Name)
+			kinds = append(kinds, "gres/"+d.Name)
 		}
 		for _, c := range n.Gres.Counts {
-			kinds = append(kinds, c.Name)
+			kinds = append(kinds, "gres/"+c.Name)
 		}
 	}
 	slices.Sort(kinds)
-	id := 1001
-	for _, name := range slices.Compact(kinds) {
-		t.row("gres", name, strconv.Itoa(id))
-		id++
-	}
+	names = append(names, slices.Compact(kinds)...)
 	for _, l := range t.root.Cluster().Licenses {
-		t.row("license", l.Name, strconv.Itoa(id))
-		id++
+		names = append(names, "license/"+l.Name)
 	}
-}
-
-// shares are the raw and the normal shares of the tree. Use is not gathered yet, so
-// its columns are left to the command, which says so.
-func (t *tables) shares() {
-	t.fields("account user partition rawshares normshares depth parentname")
-	t.walk(t.top(), 0, func(a *accounting.Association, depth int) {
-		raw, norm := shares(a), "0.000000"
-		if depth == 0 {
-			raw = ""
-		} else {
-			norm = t.norm(a)
-		}
-		t.row(a.Account, a.User, a.Partition, raw, norm, strconv.Itoa(depth), a.Parent)
-	})
-}
-
-// norm is the part of its level that an association has: its shares by those of
-// all right below the same account, with six decimals.
-func (t *tables) norm(a *accounting.Association) string {
-	up := a.Parent
-	if a.User != "" {
-		up = a.Account
-	}
-	sum := uint64(0)
-	for _, b := range t.book.Below(up) {
-		if b.Shares != accounting.SharesOfParent {
-			sum += uint64(b.Shares)
-		}
-	}
-	if sum == 0 || a.Shares == accounting.SharesOfParent {
-		return "0.000000"
-	}
-	const scale = 1_000_000
-	n := (uint64(a.Shares)*scale + sum/2) / sum
-	return fmt.Sprintf("%d.%06d", n/scale, n%scale)
+	return names
 }
 
 // priorities are the waiting jobs with the parts of their priority, of one user

@@ -41,6 +41,7 @@ func settings(core service.Core, c *partition.Cluster) []api.ConfigPair {
 		{Key: "ClusterName", Value: c.Name},
 		memorySetting("DefMem", p.DefMemory),
 		{Key: "EnforcePartLimits", Value: orText(p.EnforcePartLimits, "NO")},
+		{Key: "FairShareDampeningFactor", Value: strconv.Itoa(int(max(1, p.Priority.Damp)))},
 		{Key: "FirstJobId", Value: "1"},
 		{Key: "GresTypes", Value: orText(strings.Join(gresTypes(c), ","), "(null)")},
 		{Key: "JobAcctGatherFrequency", Value: strconv.Itoa(int(t.Sampling))},
@@ -60,8 +61,10 @@ func settings(core service.Core, c *partition.Cluster) []api.ConfigPair {
 		{Key: "PriorityCalcPeriod", Value: span(p.Priority.CalcPeriod)},
 		{Key: "PriorityDecayHalfLife", Value: span(p.Priority.HalfLife)},
 		{Key: "PriorityFavorSmall", Value: yesIf(p.Priority.FavorSmall)},
+		{Key: "PriorityFlags", Value: priorityFlags(&p.Priority)},
 		{Key: "PriorityMaxAge", Value: span(p.Priority.MaxAge)},
 		{Key: "PriorityType", Value: priorityType(p)},
+		{Key: "PriorityUsageResetPeriod", Value: [...]string{"NONE", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"}[min(p.Priority.Reset, partition.ResetYearly)]},
 		{Key: "PriorityWeightAge", Value: strconv.Itoa(int(p.Priority.Age))},
 		{Key: "PriorityWeightAssoc", Value: strconv.Itoa(int(p.Priority.Assoc))},
 		{Key: "PriorityWeightFairShare", Value: strconv.Itoa(int(p.Priority.FairShare))},
@@ -163,6 +166,21 @@ func licenseList(list []partition.License) string {
 		texts[i] = l.Name + ":" + strconv.Itoa(int(l.Total))
 	}
 	return orText(strings.Join(texts, ","), "(null)")
+}
+
+// priorityFlags are the flags of PriorityFlags that the settings amount to.
+func priorityFlags(p *partition.Priority) string {
+	var out []string
+	if p.Classic {
+		out = append(out, "NO_FAIR_TREE")
+	}
+	switch p.Billing {
+	case partition.BillMax:
+		out = append(out, "MAX_TRES")
+	case partition.BillMaxAndGres:
+		out = append(out, "MAX_TRES_GRES")
+	}
+	return strings.Join(out, ",")
 }
 
 func priorityType(p *partition.Policy) string {

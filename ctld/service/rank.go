@@ -18,5 +18,5 @@ func Ranker(root *state.Root) *sched.Ranker {
 	for n := range root.Nodes() {
 		cpus += uint64(n.Size().CPUs)
 	}
-	return sched.NewRanker(weights, slices.Collect(root.Partitions()), cpus, root.Book())
+	return sched.NewRanker(weights, slices.Collect(root.Partitions()), cpus, root.Book(), root)
 }

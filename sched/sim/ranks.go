@@ -28,11 +28,18 @@ func (p *play) rank() error {
 		for n := range root.Nodes() {
 			cpus += uint64(n.Size().CPUs)
 		}
-		r.ranker = sched.NewRanker(weights, slices.Collect(root.Partitions()), cpus, root.Book())
+		r.ranker = sched.NewRanker(weights, slices.Collect(root.Partitions()), cpus, root.Book(), root)
 	}
 	all := p.now >= r.due
 	if all {
 		r.due = p.now + job.Time(max(1, weights.CalcPeriod))*1000
+		if weights.FairShare > 0 {
+			if _, err := p.apply([]state.Command{&state.Decay{}}); err != nil {
+				return err
+			}
+			root = p.machine.Root()
+		}
+		r.ranker.Fair = root
 	}
 	c := &state.Reprioritize{}
 	for j := range root.Waiting() {
