@@ -256,8 +256,11 @@ func (p *player) housekeeping() Command {
 		}
 	}
 	p.w.now += job.Time(1000 * p.pick("seconds", 120))
-	if p.pick("mail", 2) == 0 {
+	switch p.pick("due", 4) {
+	case 0, 1:
 		return p.mailCmd()
+	case 2:
+		return &Decay{Reset: testStart + p.w.now/3_600_000*3_600_000}
 	}
 	return &Tick{}
 }
