@@ -26,6 +26,7 @@ type accountLedger struct {
 	*Accounts
 	started     map[accounting.Holder]accounting.Use
 	total       accounting.Use // of all starts
+	starts      int
 	gates       map[gateKey]*gate
 	byPartition bool // some associations are for one partition
 }
@@ -76,6 +77,7 @@ func (l *accountLedger) Started(j *job.Job, a *job.Allocation, _ job.Minutes) {
 	use := accounting.UseOf(a)
 	use.Submitted = 0 // it is in the queue already
 	l.total = l.total.Plus(&use)
+	l.starts++
 	for _, h := range accounting.Holders(j.Account, user(j), a.Partition, j.QOS) {
 		have := l.started[h]
 		l.started[h] = have.Plus(&use)

@@ -17,6 +17,7 @@ type gate struct {
 	passed  accounting.Use // this much, and as many jobs, passed
 	wall    job.Minutes
 	since   accounting.Use // what had been started when it passed
+	starts  int            // how many that were
 	valid   bool
 	narrow  bool           // much more than a job wants did not pass
 	refused accounting.Use // this much did not
@@ -31,23 +32,29 @@ func (l *accountLedger) bars(k *accounting.Ask) Why {
 		return g.why
 	}
 	if g.valid && k.Wall <= g.wall {
-		want := k.Want.Plus(&l.total)
-		if have := g.passed.Plus(&g.since); covers(&have, &want) {
-			return Why{}
+		if g.starts == l.starts {
+			if covers(&g.passed, &k.Want) {
+				return Why{}
+			}
+		} else {
+			want, have := k.Want.Plus(&l.total), g.passed.Plus(&g.since)
+			if covers(&have, &want) {
+				return Why{}
+			}
 		}
 	}
 	if !g.narrow {
 		wide := *k
 		wide.Want, wide.Wall = widened(&k.Want), job.Unlimited
 		if l.why(&wide, true).Reason == job.ReasonNone {
-			g.pass(&wide, &l.total)
+			g.pass(&wide, l)
 			return Why{}
 		}
 		g.narrow = true
 	}
 	why := l.why(k, true)
 	if why.Reason == job.ReasonNone {
-		g.pass(k, &l.total)
+		g.pass(k, l)
 	}
 	if why.Reason != job.ReasonNone && (g.why.Reason == job.ReasonNone || covers(&g.refused, &k.Want) && k.Wall <= g.refWall) {
 		g.refused, g.refWall, g.why = k.Want, k.Wall, why
@@ -57,12 +64,12 @@ func (l *accountLedger) bars(k *accounting.Ask) Why {
 
 // pass notes that an ask passed after some starts. What passed before them, for
 // another job, still does if there were no starts since.
-func (g *gate) pass(k *accounting.Ask, total *accounting.Use) {
-	if g.valid && covers(&g.since, total) {
+func (g *gate) pass(k *accounting.Ask, l *accountLedger) {
+	if g.valid && g.starts == l.starts {
 		g.passed, g.wall = most(&g.passed, &k.Want), max(g.wall, k.Wall)
 		return
 	}
-	g.passed, g.wall, g.since, g.valid = k.Want, k.Wall, *total, true
+	g.passed, g.wall, g.since, g.starts, g.valid = k.Want, k.Wall, l.total, l.starts, true
 }
 
 // most is the greater of two amounts of everything.

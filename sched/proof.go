@@ -100,15 +100,28 @@ func (c *cycle) prove(t *trial, col int) {
 
 // atOnce is at for a start at once. That one of a part of a partition found no room
 // proves it for all that ask for more there.
-func (c *cycle) atOnce(t *trial) (spot, bool) {
-	q, ok := t.asks()
-	if ok = ok && t.rows != nil && t.after <= c.now && !c.careful(); ok && t.refused.after(&q) > 0 {
-		return spot{}, false
-	}
-	s, fits := c.at(t, c.now, t.limit, false)
-	if ok && !fits {
-		q.column = 1
-		t.refused = t.refused.with(q)
-	}
+func (c *cycle) atOnce(t *trial) (s spot, fits bool) {
+	c.unless(&t.refused, t, func() bool {
+		s, fits = c.at(t, c.now, t.limit, false)
+		return fits
+	})
 	return s, fits
+}
+
+// unless tells whether a job of a trial passes f, a test of what is free now, and
+// asks it only if there is no proof that it does not.
+func (c *cycle) unless(known *proofs, t *trial, f func() bool) bool {
+	q, ok := t.asks()
+	if !ok || t.rows == nil || t.after > c.now || c.careful() {
+		return f()
+	}
+	if known.after(&q) > 0 {
+		return false
+	}
+	fits := f()
+	if !fits {
+		q.column = 1
+		*known = known.with(q)
+	}
+	return fits
 }

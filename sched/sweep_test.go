@@ -69,7 +69,7 @@ func fits(c *cycle, t *trial, at job.Time) bool {
 func gridIsTrue(t *rapid.T, c *cycle) {
 	kept := c.grid
 	c.makeGrid()
-	if !slices.Equal(kept.sets, c.grid.sets) || !slices.Equal(kept.count, c.grid.count) {
+	if !slices.Equal(kept.sets, c.grid.sets) || !slices.Equal(kept.count, c.grid.count) || !slices.Equal(kept.now, c.grid.now) {
 		t.Fatal("the grid that was kept is not the one that its lines give")
 	}
 	c.grid = kept

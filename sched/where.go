@@ -26,6 +26,7 @@ type where struct {
 	subsets  map[string]*where
 	proofs   proofs // of planned starts
 	refused  proofs // of starts now
+	unkept   proofs // of starts now if there were no reservations
 }
 
 // kind is a number of usable nodes that requests cannot tell apart.

@@ -95,17 +95,8 @@ func (c *cycle) fitsEmpty(t *trial, nodes []int) bool {
 	}
 	keep := c.cands
 	defer func() { c.cands = keep }()
-	if most := t.mostNodes(); most > 0 {
-		c.cands = nil
-		for k := range t.kinds {
-			x := partition.Candidate{Host: t.kinds[k].host, Free: t.kinds[k].host.All(), Index: t.kinds[k].first}
-			for range min(most, t.kinds[k].count) {
-				c.cands = append(c.cands, x)
-			}
-		}
-		if _, ok := c.choose(t); ok {
-			return true
-		}
+	if most := t.mostNodes(); most > 0 && c.fitsKinds(t, most) {
+		return true
 	}
 	cands := make([]partition.Candidate, 0, len(nodes))
 	for k, i := range nodes {
@@ -118,11 +109,24 @@ func (c *cycle) fitsEmpty(t *trial, nodes []int) bool {
 	return ok
 }
 
+// fitsKinds tries the request on so many empty nodes of each kind.
+func (c *cycle) fitsKinds(t *trial, most int) bool {
+	c.cands = nil
+	for k := range t.kinds {
+		x := partition.Candidate{Host: t.kinds[k].host, Free: t.kinds[k].host.All(), Index: t.kinds[k].first}
+		for range min(most, t.kinds[k].count) {
+			c.cands = append(c.cands, x)
+		}
+	}
+	_, ok := c.choose(t)
+	return ok
+}
+
 // mostNodes is the most nodes that a placement of the trial can have, 0 if it
 // matters which nodes of a kind they are. So many of each kind tell as much as all.
 func (t *trial) mostNodes() int {
 	n := t.need
-	if t.named || n.Contiguous || t.class.Request.Place.Segment > 0 || t.patient || t.class.Features == nil {
+	if t.named || n.Contiguous || t.class.Request.Place.Segment > 0 || t.patient || t.class.Features == nil || len(n.Gres.Job) > 0 {
 		return 0
 	}
 	most := max(1, n.MinNodes, n.MaxNodes)
@@ -154,7 +158,7 @@ func (c *cycle) names(nodes []int) string {
 // keptForOthers is the reason of a job that only reservations of others keep from
 // starting now.
 func (c *cycle) keptForOthers(t *trial, end job.Time) Why {
-	if c.reserved == nil || !c.onlyReserved(t, end) {
+	if c.reserved == nil || !c.unless(&t.unkept, t, func() bool { return c.onlyReserved(t, end) }) {
 		return Why{}
 	}
 	for _, i := range t.nodes {
