@@ -124,17 +124,18 @@ func (r *StepReply) Code(w *wire.Coder) {
 // Grant is the capability of a step: who may run how many tasks of which job
 // where. Nodes believe it by its signature.
 type Grant struct {
-	Cluster string
-	Job     job.ID
-	Attempt uint32
-	Step    job.StepID
-	UID     uint32
-	Expires job.Time // when it can no longer be used to launch
-	Tasks   uint32   // of all nodes
-	Nodes   []GrantNode
-	Hidden  bool
-	Attach  bool   // only to look at the output of the step
-	GPUBind string // --gpu-bind; "": by GrantNode.PerTask
+	Cluster  string
+	Job      job.ID
+	Attempt  uint32
+	Step     job.StepID
+	UID      uint32
+	Expires  job.Time // when it can no longer be used to launch
+	Tasks    uint32   // of all nodes
+	Nodes    []GrantNode
+	Hidden   bool
+	Attach   bool   // only to look at the output of the step
+	GPUBind  string // --gpu-bind; "": by GrantNode.PerTask
+	KillWait uint32 // seconds between SIGTERM and SIGKILL
 }
 
 // Code implements wire.Message.
@@ -150,6 +151,7 @@ func (g *Grant) Code(w *wire.Coder) {
 	w.Bool(9, &g.Hidden)
 	w.Bool(10, &g.Attach)
 	w.String(11, &g.GPUBind)
+	wire.Uint(w, 12, &g.KillWait)
 }
 
 // GrantNode is the part of a step on one node.
@@ -283,7 +285,14 @@ type StepInput struct {
 	Signal  uint8 // for all tasks
 	Rows    uint16
 	Columns uint16
+	Ends    uint8 // why Signal ends the step: the output says so
 }
+
+// Why srun ends a step.
+const (
+	EndsKilled  = 1 + iota // the user, srun or a lost node
+	EndsFailure            // a task failed, with --kill-on-bad-exit
+)
 
 // Code implements wire.Message.
 func (i *StepInput) Code(w *wire.Coder) {
@@ -292,6 +301,7 @@ func (i *StepInput) Code(w *wire.Coder) {
 	wire.Uint(w, 3, &i.Signal)
 	wire.Uint(w, 4, &i.Rows)
 	wire.Uint(w, 5, &i.Columns)
+	wire.Uint(w, 6, &i.Ends)
 }
 
 // StepEvent is something from a node for srun. Exactly one part is set.
@@ -303,6 +313,7 @@ type StepEvent struct {
 	Taken   uint64 // bytes of input that the tasks of the node have taken, in all
 	Lost    string // the node does not answer any more, and why; its tasks are lost
 	Done    bool   // nothing more comes from this node
+	Ending  bool   // the step is being ended, by its job or by scancel
 }
 
 // Code implements wire.Message.
@@ -314,6 +325,7 @@ func (e *StepEvent) Code(w *wire.Coder) {
 	w.Uint64(5, &e.Taken)
 	w.String(6, &e.Lost)
 	w.Bool(7, &e.Done)
+	w.Bool(8, &e.Ending)
 }
 
 // Output is a piece of what a task wrote.

@@ -297,9 +297,13 @@ func endLine(a *attempt, what, node string, e *pb.Ending, now time.Time) string 
 			why = " DUE to SIGNAL Killed"
 		}
 	}
-	if zone, err := time.LoadLocation(a.launch.GetInfo().GetTimeZone()); err == nil && a.launch.GetInfo().GetTimeZone() != "" {
+	return cancelledLine(a.launch, what+" ON "+node, why, now)
+}
+
+// cancelledLine is the line of what is ended on a node, in the cluster's time.
+func cancelledLine(l *pb.Launch, what, why string, now time.Time) string {
+	if zone, err := time.LoadLocation(l.GetInfo().GetTimeZone()); err == nil && l.GetInfo().GetTimeZone() != "" {
 		now = now.In(zone)
 	}
-	return fmt.Sprintf("slurmstepd: error: *** %s ON %s CANCELLED AT %s%s ***\n",
-		what, node, now.Format("2006-01-02T15:04:05"), why)
+	return fmt.Sprintf("slurmstepd: error: *** %s CANCELLED AT %s%s ***\n", what, now.Format("2006-01-02T15:04:05"), why)
 }

@@ -306,6 +306,7 @@ func (st *step) hear(ctx context.Context, stream pb.Node_StepServer) {
 			return
 		}
 		if in.Signal > 0 && in.Signal <= 64 {
+			st.sayEnds(in.Ends)
 			st.signal(ctx, unix.Signal(in.Signal))
 		}
 		if in.Rows > 0 {
@@ -389,35 +390,6 @@ func (n *Node) taskEvent(e *shepherd.Event) bool {
 		t.events <- taskEvent{e.Started, e.Failed, e.Exited}
 	}
 	return true
-}
-
-// stepSignal sends a signal to the tasks of an attempt: those of one step, or
-// with none given of all.
-func (n *Node) stepSignal(attempt shepherd.Key, number uint32, only *uint32) {
-	for k := range n.tasks {
-		if k.Attempted() == attempt && (only == nil || k.Step == uint64(*only)+1) {
-			n.tasks[k].step.killed = n.tasks[k].step.killed || number == uint32(unix.SIGKILL)
-			n.client.Signal(&shepherd.Signal{Key: k, Number: number, Group: true})
-		}
-	}
-}
-
-// noteSteps tells the srun of each step that is ended why.
-func (n *Node) noteSteps(a *attempt) {
-	if a.ending.Why == "" {
-		return
-	}
-	told := map[*step]bool{}
-	for k, t := range n.tasks {
-		st := t.step
-		if k.Attempted() != a.key || told[st] || st.number != 0 {
-			continue
-		}
-		told[st] = true
-		text := endLine(a, fmt.Sprintf("STEP %d.%d", st.grant.Job, st.grant.Step), n.cfg.Name, a.ending, n.leaderNow())
-		// srun may be slow to take it: the loop does not wait.
-		go st.send(&api.StepEvent{Output: &api.Output{Task: t.rank, Error: true, Data: []byte(text)}})
-	}
 }
 
 // hasTasks tells whether tasks of an attempt run here.

@@ -1,13 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
-
-	"muster/internal/hostlist"
 )
 
 // exitPause is how long srun waits for more tasks of a node that end alike, to
@@ -20,27 +18,33 @@ type exitLines struct {
 	mu    sync.Mutex
 	lines []exitLine
 	timer *time.Timer
+	// verbose: -v was given.
+	verbose bool
 }
 
 type exitLine struct {
-	node, text string
+	node, text string // "" for one that ended well
+	step       string
+	status     uint32 // as wait(2) gives it
 	tasks      []uint32
 }
 
-// add notes that a task did not end well.
-func (e *exitLines) add(in *invocation, node, text string, task uint32) {
+// add notes the end of tasks. With -v all ends are spoken of, and how they were
+// heard of.
+func (e *exitLines) add(in *invocation, line exitLine, verbose bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.verbose = verbose
 	if e.timer == nil {
 		e.timer = time.AfterFunc(exitPause, func() { e.flush(in) })
 	}
 	for i := range e.lines {
-		if l := &e.lines[i]; l.node == node && l.text == text {
-			l.tasks = append(l.tasks, task)
+		if l := &e.lines[i]; l.node == line.node && l.text == line.text && l.step == line.step {
+			l.tasks = append(l.tasks, line.tasks...)
 			return
 		}
 	}
-	e.lines = append(e.lines, exitLine{node: node, text: text, tasks: []uint32{task}})
+	e.lines = append(e.lines, line)
 }
 
 // flush prints what there is.
@@ -48,7 +52,23 @@ func (e *exitLines) flush(in *invocation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range e.lines {
-		in.errorf("%s", e.lines[i].String())
+		slices.Sort(e.lines[i].tasks)
+	}
+	slices.SortStableFunc(e.lines, func(a, b exitLine) int { return cmp.Compare(a.tasks[0], b.tasks[0]) })
+	for i := range e.lines {
+		l := &e.lines[i]
+		if e.verbose {
+			noun := "task"
+			if len(l.tasks) > 1 {
+				noun = "tasks"
+			}
+			fmt.Fprintf(in.stderr, "srun: Received task exit notification for %d %s of %s (status=0x%04x).\n", len(l.tasks), noun, l.step, l.status)
+		}
+		if l.text != "" {
+			in.errorf("%s", l.String())
+		} else {
+			fmt.Fprintf(in.stderr, "srun: %s\n", l.String())
+		}
 	}
 	e.lines = nil
 	if e.timer != nil {
@@ -59,15 +79,9 @@ func (e *exitLines) flush(in *invocation) {
 
 // String is the line as Slurm prints it: n1: tasks 0-2,5: Killed.
 func (l *exitLine) String() string {
-	word := "task "
-	if len(l.tasks) > 1 {
-		word = "tasks "
+	text := l.text
+	if text == "" {
+		text = "Completed"
 	}
-	slices.Sort(l.tasks)
-	names := make([]string, len(l.tasks))
-	for i, t := range l.tasks {
-		names[i] = strconv.FormatUint(uint64(t), 10)
-	}
-	list := strings.Trim(hostlist.Compress(names), "[]")
-	return l.node + ": " + word + list + ": " + l.text
+	return l.node + ": " + taskList(l.tasks) + ": " + text
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"muster/api"
@@ -33,14 +34,17 @@ type stepIO struct {
 	parts     map[partKey][]byte
 	code      int // highest exit code
 	ended     uint32
-	ending    bool // the step was told to end
-	after     *time.Timer
+	ending    atomic.Bool     // the step was told to end
+	abortSaid atomic.Bool     // and the user that it was
+	later     []*time.Timer   // what ends it
+	running   []int           // tasks by node, with -v
+	over      map[uint32]bool // tasks that have ended
 	exits     exitLines
 
 	sending sync.Mutex // of messages to the tasks
 	taken   []uint64   // input that each node has taken
 	window  chan struct{}
-	mu      sync.Mutex // of taken
+	mu      sync.Mutex // of taken and over
 }
 
 // partKey is a stream whose last line is not complete.
@@ -56,6 +60,7 @@ const windowBytes = 256 << 10
 func (s *stepIO) prepare(environ []string) error {
 	o, in, b := s.c.o, s.c.in, &s.c.o.Job.Batch
 	s.parts, s.taken, s.window = map[partKey][]byte{}, make([]uint64, len(s.grant.Nodes)), make(chan struct{}, 1)
+	s.over, s.running = map[uint32]bool{}, make([]int, len(s.grant.Nodes))
 	s.width = len(strconv.FormatUint(uint64(max(1, s.grant.Tasks, s.start.All)-1), 10))
 	st := s.start
 	st.Dir = in.dir
@@ -221,7 +226,8 @@ func (s *stepIO) run() int {
 	}
 	stop := s.watchSignals()
 	defer stop()
-	defer s.exits.flush(in)
+	defer s.finish()
+	s.sayLaunch()
 	if s.start.Stdin == "" {
 		go s.feed()
 	}
@@ -263,7 +269,11 @@ func (s *stepIO) event(e *api.StepEvent) {
 		s.c.in.errorf("Node failure on %s: %s", name, e.Lost)
 		s.code = max(s.code, 1)
 		s.allTaken(int(e.Node))
-		s.terminate(9)
+		s.abort()
+	case e.Started != nil:
+		s.startedOn(e.Node)
+	case e.Ending:
+		s.aborted()
 	case e.Done:
 		s.allTaken(int(e.Node))
 	case e.Taken > 0:
@@ -276,42 +286,37 @@ func (s *stepIO) event(e *api.StepEvent) {
 
 // exit notes the end of a task, and says what was wrong with it.
 func (s *stepIO) exit(node string, x *api.TaskExit) {
+	s.mu.Lock()
+	s.over[x.Task] = true
+	s.mu.Unlock()
 	s.ended++
+	line := exitLine{node: node, step: s.id(), tasks: []uint32{s.start.Before + x.Task}, status: x.Status<<8 | uint32(x.Signal)}
 	code := int(x.Status)
-	bad := true
 	switch {
 	case x.Failure != "":
 		s.c.in.errorf("task %d launch failed: %s", x.Task, x.Failure)
 	case x.Signal != 0:
 		code = 128 + int(x.Signal)
-		s.exits.add(s.c.in, node, signalText(x.Signal), s.start.Before+x.Task)
+		line.text = signalText(x.Signal)
 	case code != 0:
-		s.exits.add(s.c.in, node, fmt.Sprintf("Exited with exit code %d", code), s.start.Before+x.Task)
-	default:
-		bad = false
+		line.text = fmt.Sprintf("Exited with exit code %d", code)
+	}
+	if line.text != "" || s.verbose() && x.Failure == "" {
+		s.exits.add(s.c.in, line, s.verbose())
 	}
 	s.code = max(s.code, code)
 	kill := s.c.o.Run.KillOnBad
 	switch {
-	case bad && kill != "" && kill != "0" && s.ended < s.grant.Tasks && !s.ending:
-		s.exits.flush(s.c.in)
-		fmt.Fprintf(s.c.in.stderr, "srun: Terminating StepId=%d.%d\n", s.grant.Job, s.grant.Step)
-		s.terminate(9)
-	case s.ended == 1 && s.c.o.Run.Wait > 0:
-		s.after = time.AfterFunc(time.Duration(s.c.o.Run.Wait)*time.Second, func() {
-			fmt.Fprintf(s.c.in.stderr, "srun: First task exited %ds ago\n", s.c.o.Run.Wait)
-			s.terminate(9)
-		})
+	case code != 0 && kill != "" && kill != "0" && s.ended < s.grant.Tasks && !s.ending.Load():
+		s.endAfterFailure()
+	case s.ended == 1 && s.c.o.Run.Wait > 0 && s.grant.Tasks > 1:
+		s.later = append(s.later, time.AfterFunc(time.Duration(s.c.o.Run.Wait)*time.Second, s.endAfterFirst))
 	}
-	if s.ended == s.grant.Tasks && s.after != nil {
-		s.after.Stop()
+	if s.ended == s.grant.Tasks {
+		for _, t := range s.later {
+			t.Stop()
+		}
 	}
-}
-
-// terminate ends all tasks by a signal.
-func (s *stepIO) terminate(signal uint8) {
-	s.ending = true
-	s.send(&api.StepInput{Signal: signal})
 }
 
 func (s *stepIO) send(in *api.StepInput) error {
@@ -361,10 +366,10 @@ func (s *stepIO) raw(k partKey, data []byte) {
 	if k.error {
 		w = s.err
 	}
-	if _, err := w.Write(data); err != nil && !s.ending {
+	if _, err := w.Write(data); err != nil && !s.ending.Load() {
 		s.c.in.errorf("writing the output: %v", err)
 		s.code = max(s.code, 1)
-		s.terminate(9)
+		s.abort()
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *stepIO) signalled(number syscall.Signal) {
 	switch number {
 	case syscall.SIGTERM, syscall.SIGHUP:
 		fmt.Fprintln(s.c.in.stderr, "srun: forcing job termination")
-		s.terminate(uint8(syscall.SIGKILL))
+		s.abort()
 	case syscall.SIGWINCH:
 		if rows, columns, ok := windowSize(0); ok && s.start.Terminal {
 			s.send(&api.StepInput{Rows: rows, Columns: columns})
@@ -66,17 +66,17 @@ func (s *stepIO) interrupted(at []time.Time) {
 	if s.c.o.Run.NoStatus {
 		quick++
 	}
-	g, w := s.grant, s.c.in.stderr
+	w := s.c.in.stderr
 	switch {
 	case quick == 1:
 		fmt.Fprintln(w, "srun: interrupt (one more within 1 sec to abort)")
-		fmt.Fprintf(w, "srun: StepId=%d.%d tasks: %d of %d running\n", g.Job, g.Step, g.Tasks-min(s.ended, g.Tasks), g.Tasks)
+		s.sayTasks()
 	case quick == 2:
-		fmt.Fprintf(w, "srun: sending Ctrl-C to StepId=%d.%d\n", g.Job, g.Step)
+		s.say("sending Ctrl-C to %s", s.id())
 		s.send(&api.StepInput{Signal: uint8(syscall.SIGINT)})
 	default:
 		fmt.Fprintln(w, "srun: forcing job termination")
-		s.terminate(uint8(syscall.SIGKILL))
+		s.abort()
 	}
 }
 

@@ -100,7 +100,7 @@ func beginStep(ctx context.Context, core service.Core, r *service.Request, j *jo
 // grant signs what the step may do and answers the call with it.
 func grant(core service.Core, r *service.Request, root *state.Root, j *job.Job, p *stepPlan, id job.StepID) error {
 	g := &api.Grant{Cluster: root.Cluster().Name, Job: j.ID, Attempt: j.Attempt, Step: id, UID: j.Owner.UID,
-		Expires: core.Now() + grantTime, Hidden: p.req.Hidden, Attach: p.req.Attach, GPUBind: p.req.Gres.Bind}
+		Expires: core.Now() + grantTime, KillWait: root.Cluster().Timers.KillWait, Hidden: p.req.Hidden, Attach: p.req.Attach, GPUBind: p.req.Gres.Bind}
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		address, err := nodeAddress(root, n.share)

@@ -47,22 +47,31 @@ propagate_except = ["MEMLOCK"]
 // user is who submits in these tests: nobody, who has many groups.
 const user, groupsFrom, groupsMany = 65534, 71000, 200
 
+// realCluster brings up a node that is this machine.
+func realCluster(t *testing.T, dir string) *cluster.Cluster {
+	t.Helper()
+	if runtime.NumCPU() < 2 {
+		t.Skip("needs two CPUs")
+	}
+	conf := filepath.Join(dir, "cluster.toml")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, realNode, runtime.NumCPU()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return cluster.Up(t, "--conf", conf)
+}
+
 // TestIsolation looks around from inside jobs.
 func TestIsolation(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root: control groups, device files and jobs of another user")
 	}
 	dir := t.TempDir()
-	conf := filepath.Join(dir, "cluster.toml")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, realNode, runtime.NumCPU()), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, d := range []string{dir, filepath.Dir(dir)} { // the other user writes here
 		if err := os.Chmod(d, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := cluster.Up(t, "--conf", conf)
+	c := realCluster(t, dir)
 	groups := controlGroups(t, c)
 	for _, step := range []struct {
 		name string
