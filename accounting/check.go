@@ -210,14 +210,10 @@ func (c *check) useOf(a *Association) Use {
 	case a.User != "":
 		return c.uses.Use(Holder{Kind: HeldByAssoc, Account: a.Account, User: a.User})
 	}
-	var sum Use
-	for _, name := range c.rules.Book.Accounts {
-		if c.rules.Book.Within(name.Name, a.Account) {
-			use := c.uses.Use(Holder{Kind: HeldByAccount, Account: name.Name})
-			sum = sum.Plus(&use)
-		}
+	if known, ok := c.uses.(Totals); ok {
+		return known.Below(a.Account)
 	}
-	return sum
+	return c.rules.Book.SumOf(c.uses, a.Account)
 }
 
 // String names an association for people.

@@ -40,6 +40,25 @@ type Uses interface {
 	Use(h Holder) Use
 }
 
+// Totals are uses that know what an account and all below it hold, so that it need
+// not be added up for each job.
+type Totals interface {
+	Uses
+	Below(account string) Use
+}
+
+// SumOf adds up what an account and all below it hold.
+func (b *Book) SumOf(uses Uses, account string) Use {
+	var sum Use
+	for _, name := range b.Accounts {
+		if b.Within(name.Name, account) {
+			use := uses.Use(Holder{Kind: HeldByAccount, Account: name.Name})
+			sum = sum.Plus(&use)
+		}
+	}
+	return sum
+}
+
 // Refusal is why a job may not start, or not be submitted. The zero value is
 // consent.
 type Refusal struct {

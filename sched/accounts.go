@@ -14,7 +14,7 @@ type Accounts struct {
 
 // Begin implements Limits.
 func (a *Accounts) Begin(job.Time) Ledger {
-	l := &accountLedger{Accounts: a, started: map[accounting.Holder]accounting.Use{}, gates: map[gateKey]*gate{}}
+	l := &accountLedger{Accounts: a, started: map[accounting.Holder]accounting.Use{}, gates: map[gateKey]*gate{}, below: map[string]accounting.Use{}}
 	for _, x := range a.Rules.Book.Assocs {
 		l.byPartition = l.byPartition || x.Partition != ""
 	}
@@ -27,6 +27,7 @@ type accountLedger struct {
 	started     map[accounting.Holder]accounting.Use
 	total       accounting.Use // of all starts
 	starts      int
+	below       map[string]accounting.Use // by account, as far as asked
 	gates       map[gateKey]*gate
 	byPartition bool // some associations are for one partition
 }
@@ -38,6 +39,16 @@ func (l *accountLedger) Use(h accounting.Holder) accounting.Use {
 		return use.Plus(&more)
 	}
 	return use
+}
+
+// Below implements accounting.Totals.
+func (l *accountLedger) Below(account string) accounting.Use {
+	sum, known := l.below[account]
+	if !known {
+		sum = l.Rules.Book.SumOf(l, account)
+		l.below[account] = sum
+	}
+	return sum
 }
 
 // Bars implements Ledger, by the least that the job can come to.
@@ -78,6 +89,11 @@ func (l *accountLedger) Started(j *job.Job, a *job.Allocation, _ job.Minutes) {
 	use.Submitted = 0 // it is in the queue already
 	l.total = l.total.Plus(&use)
 	l.starts++
+	for _, a := range l.Rules.Book.Accounts {
+		if sum, known := l.below[a.Name]; known && l.Rules.Book.Within(j.Account, a.Name) {
+			l.below[a.Name] = sum.Plus(&use)
+		}
+	}
 	for _, h := range accounting.Holders(j.Account, user(j), a.Partition, j.QOS) {
 		have := l.started[h]
 		l.started[h] = have.Plus(&use)

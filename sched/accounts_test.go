@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"reflect"
 	"testing"
 
 	"muster/accounting"
@@ -96,5 +97,33 @@ func TestRank(t *testing.T) {
 		if got := r.Rank(j, 0).Priority; got != c.want {
 			t.Errorf("%+v: got %d, want %d", c, got, c.want)
 		}
+	}
+}
+
+// What is known of an account and all below it is what adding up gives, also after
+// starts in any of them.
+func TestSumsOfAccountsFollowStarts(t *testing.T) {
+	b := accountBook(t, accounting.QOS{})
+	for _, x := range [][2]string{{"a", "root"}, {"b", "a"}, {"c", "a"}, {"d", "root"}} {
+		next, err := b.With([]accounting.Change{{Account: &accounting.Account{Name: x[0]}},
+			{Assoc: &accounting.Association{Account: x[0], Parent: x[1], Shares: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = next
+	}
+	l := (&Accounts{Uses: idle{}, Rules: accounting.RulesOf(b, []string{"limits"})}).Begin(0).(*accountLedger)
+	for i, account := range []string{"b", "d", "a", "b", "c", "root"} {
+		l.Below([]string{"root", "a", "b", "c", "d", "a"}[i])
+		j := &job.Job{Owner: &job.Owner{User: "root"}, Account: account, QOS: "q"}
+		l.Started(j, &job.Allocation{Partition: "p", CPUs: 1 << i, Nodes: make([]job.Share, 1)}, 1)
+		for _, name := range []string{"root", "a", "b", "c", "d"} {
+			if got, want := l.Below(name), b.SumOf(l, name); !reflect.DeepEqual(got, want) {
+				t.Errorf("after a start in %s: %s and below hold %+v, want %+v", account, name, got, want)
+			}
+		}
+	}
+	if got := l.Below("a").CPUs; got != 1|4|8|16 {
+		t.Errorf("a holds %d CPUs", got)
 	}
 }
