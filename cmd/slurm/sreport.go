@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,30 +12,87 @@ import (
 	"muster/job"
 )
 
-// report is one of sreport's: its head line and its columns.
+// report is one of sreport's: how it is made and what it takes.
 type report struct {
-	title string
-	heads []head
-	top   int  // most lines, 0: all
-	order bool // by use, highest first
+	title   string
+	heads   []head
+	options string // names it takes besides start, end and format, separated by blanks
+	seconds bool   // the length of the period is in the title
+	rows    func(r *useReport) *api.Table
 }
 
-// reportOf finds a report by its words; nil if this version has not got it.
-func reportOf(words []string) *report {
-	user, account := head{"Login", 9, "login", ""}, head{"Account", 15, "account", ""}
-	cluster, name, used, energy := head{"Cluster", 9, "cluster", ""}, head{"Proper Name", 15, "proper", ""}, head{"Used", 8, "used", ""}, head{"Energy", 8, "energy", ""}
+// useReport is a report being made.
+type useReport struct {
+	*report
+	use     api.UseReply
+	unit    timeUnit
+	tres    []string // of -T, else cpu
+	byTRES  bool     // -T was given
+	words   map[string]string
+	widths  map[string]uint64 // highest number of seconds by the field it is shown in
+	columns []head
+}
+
+// reportNames are the reports by their kind, in Slurm's words (sreport(1)).
+func reportNames() map[string][]string {
+	return map[string][]string{
+		"cluster":     {"AccountUtilizationByUser", "UserUtilizationByAccount", "UserUtilizationByWckey", "WCKeyUtilizationByUser", "Utilization"},
+		"job":         {"SizesByAccount"},
+		"reservation": {"Utilization"},
+		"user":        {"TopUsage"},
+	}
+}
+
+// reportOf finds a report by its two words, of which the start is enough.
+func reportOf(words []string) (*report, error) {
 	if len(words) < 2 {
-		return nil
+		return nil, fmt.Errorf("name a report, such as: cluster AccountUtilizationByUser")
 	}
-	switch strings.ToLower(words[0] + " " + words[1]) {
-	case "cluster accountutilizationbyuser":
-		return &report{title: "Cluster/Account/User Utilization", heads: []head{cluster, account, user, name, used, energy}}
-	case "cluster userutilizationbyaccount":
-		return &report{title: "Cluster/User/Account Utilization", heads: []head{cluster, user, name, account, used, energy}, order: true}
-	case "user topusage", "user top":
-		return &report{title: "Top 10 Users", heads: []head{cluster, user, name, account, used, energy}, order: true, top: 10}
+	kinds := reportNames()
+	for kind, names := range kinds {
+		if !strings.HasPrefix(kind, strings.ToLower(words[0])) {
+			continue
+		}
+		for _, name := range names {
+			if strings.HasPrefix(strings.ToLower(name), strings.ToLower(words[1])) {
+				return newReport(kind + " " + name), nil
+			}
+		}
 	}
-	return nil
+	return nil, fmt.Errorf("%s: not a report of this version", strings.Join(words[:2], " "))
+}
+
+func newReport(name string) *report {
+	user, account := head{"Login", 9, "login", ""}, head{"Account", 15, "account", "accounts"}
+	cluster, proper := head{"Cluster", 9, "cluster", ""}, head{"Proper Name", 15, "proper", ""}
+	used, energy, wckey := head{"Used", 10, "used", ""}, head{"Energy", 10, "energy", ""}, head{"Wckey", 15, "wckey", ""}
+	switch name {
+	case "cluster AccountUtilizationByUser":
+		return &report{"Cluster/Account/User Utilization", []head{cluster, account, user, proper, used, energy}, "accounts users tree", true, (*useReport).byAccount}
+	case "cluster UserUtilizationByAccount":
+		return &report{"Cluster/User/Account Utilization", []head{cluster, user, proper, account, used, energy}, "accounts users", true, (*useReport).byUser}
+	case "cluster UserUtilizationByWckey":
+		return &report{"Cluster/User/WCKey Utilization", []head{cluster, user, proper, wckey, used}, "users wckeys", true, (*useReport).byUserKey}
+	case "cluster WCKeyUtilizationByUser":
+		return &report{"Cluster/WCKey/User Utilization", []head{cluster, wckey, user, proper, used}, "users wckeys", true, (*useReport).byKey}
+	case "cluster Utilization":
+		return &report{"Cluster Utilization", utilizationHeads(), "", false, (*useReport).utilization}
+	case "job SizesByAccount":
+		return &report{"Job Sizes", nil, "accounts flatview grouping printjobcount users", true, nil}
+	case "reservation Utilization":
+		return &report{"Reservation Utilization", reservationHeads(), "names", false, (*useReport).reservations}
+	}
+	return &report{"Top 10 Users", []head{cluster, user, proper, account, used, energy}, "accounts users group topcount", true, (*useReport).top}
+}
+
+func utilizationHeads() []head {
+	return []head{{"Cluster", 9, "cluster", ""}, {"Allocated", 8, "allocated", ""}, {"Down", 8, "down", ""}, {"PLND Down", 8, "planneddown", "plnddown"},
+		{"Idle", 8, "idle", ""}, {"Planned", 8, "planned", "reserved"}, {"Reported", 8, "reported", ""}}
+}
+
+func reservationHeads() []head {
+	return []head{{"Cluster", 9, "cluster", ""}, {"Name", 9, "name", ""}, {"Start", 19, "start", ""}, {"End", 19, "end", ""}, {"TRES Name", 14, "tresname", ""},
+		{"Allocated", 20, "allocated", ""}, {"Idle", 20, "idle", ""}}
 }
 
 func sreportFlags() []slurm.Flag {
@@ -47,140 +103,217 @@ func sreportFlags() []slurm.Flag {
 	}
 }
 
-// sreport reports use: sreport(1), from the record of jobs. Of the reports of the
-// cluster's own time it only has the heads, and says so.
+// sreport reports use: sreport(1). What runs counts up to now, and hours that are not
+// over are in it: nothing waits for a roll-up.
 func sreport(in *invocation) int {
 	o, rest, code := in.tableFlags(sreportFlags(), "n")
 	if code != 0 || o.stop {
 		return code
 	}
-	if len(rest) >= 2 {
-		if strings.EqualFold(rest[0]+" "+rest[1], "cluster utilization") {
-			fmt.Fprintln(in.stderr, "sreport: the time of nodes is not gathered by this version: the report is empty")
-			in.printHeads([]head{{"Cluster", 9, "", ""}, {"Allocated", 8, "", ""}, {"Down", 8, "", ""}, {"PLND Down", 8, "", ""}, {"Idle", 8, "", ""}, {"Planned", 8, "", ""}, {"Reported", 8, "", ""}}, o)
-			return 0
-		}
-	}
-	rep := reportOf(rest)
-	if rep == nil {
-		in.errorf("%s: not a report of this version", strings.Join(rest, " "))
-		return 1
-	}
-	if o.has("tres") || o.has("time") {
-		in.errorf("-T and -t: not offered by this version: use is reported in CPU minutes")
-		return 1
-	}
-	from, to, chosen, err := in.reportRange(rep, rest[2:], o)
+	rep, err := reportOf(rest)
 	if err != nil {
 		in.errorf("%v", err)
 		return 1
 	}
-	t, code := in.reportUse(rep, from, to)
-	if code != 0 {
-		return code
+	r := &useReport{report: rep, words: map[string]string{}, widths: map[string]uint64{}}
+	from, to, err := r.read(in, rest[2:], o)
+	if err != nil {
+		in.errorf("%v", err)
+		return 1
+	}
+	if rep.rows == nil {
+		return in.sizes(r, from, to, o)
+	}
+	c, err := in.connect()
+	if err != nil {
+		return in.loadFailed(in.name, err)
+	}
+	defer c.Close()
+	if err := read(c, api.MethodUse, &api.UseQuery{From: job.TimeOf(from), To: job.TimeOf(to)}, &r.use); err != nil {
+		return in.loadFailed(in.name, err)
+	}
+	return in.printReport(r, rep.rows(r), o)
+}
+
+// read reads options and the words after the report's name.
+func (r *useReport) read(in *invocation, list []string, o *tableOptions) (from, to time.Time, err error) {
+	now := in.now()
+	y, m, d := now.Date()
+	from, to = time.Date(y, m, d-1, 0, 0, 0, 0, now.Location()), time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	if r.unit, err = timeUnitOf(o.flags["time"]); err != nil {
+		return from, to, err
+	}
+	r.byTRES, r.tres = o.has("tres"), []string{"cpu"}
+	if r.byTRES {
+		r.tres = words(strings.ToLower(o.flags["tres"]))
+	}
+	for _, w := range list {
+		key, value, valued := strings.Cut(w, "=")
+		key = strings.ToLower(key)
+		switch {
+		case key != "" && valued && strings.HasPrefix("start", key):
+			from, err = slurm.ParseTime(value, now, slurm.Past)
+		case key != "" && valued && strings.HasPrefix("end", key):
+			to, err = slurm.ParseTime(value, now, slurm.Past)
+		case key != "" && valued && strings.HasPrefix("format", key):
+			o.format = value
+		default:
+			i := slices.IndexFunc(strings.Fields(r.options), func(name string) bool { return key != "" && strings.HasPrefix(name, key) })
+			if i < 0 {
+				err = fmt.Errorf("Unknown condition: %s", w)
+				break
+			}
+			r.words[strings.Fields(r.options)[i]] = value
+		}
+		if err != nil {
+			return from, to, err
+		}
+	}
+	if !from.Before(to) {
+		return from, to, fmt.Errorf("the start of the period is not before its end")
+	}
+	return from, to, nil
+}
+
+// printReport prints the head lines and the table.
+func (in *invocation) printReport(r *useReport, t *api.Table, o *tableOptions) int {
+	chosen := r.columnHeads(o.format == "")
+	if o.format != "" {
+		var err error
+		if chosen, err = chooseHeads(chosen, o.format); err != nil {
+			in.errorf("%s", strings.TrimSpace(err.Error()))
+			return 1
+		}
 	}
 	if !o.noHeader {
-		rule := strings.Repeat("-", 80)
-		const layout = "2006-01-02T15:04:05"
-		fmt.Fprintf(in.stdout, "%s\n%s %s - %s (%d secs)\nUsage reported in CPU Minutes\n%s\n", rule, rep.title, from.Format(layout), to.Add(-time.Second).Format(layout), int64(to.Sub(from).Seconds()), rule)
+		in.reportTitle(r, "Usage reported in "+r.what()+" "+r.unit.words())
 	}
 	in.printTable(chosen, t, o)
 	return 0
 }
 
-// reportRange reads start=, end= and format=. The default is yesterday.
-func (in *invocation) reportRange(rep *report, list []string, o *tableOptions) (from, to time.Time, chosen []head, err error) {
-	now := in.now()
-	y, m, d := now.Date()
-	from, to = time.Date(y, m, d-1, 0, 0, 0, 0, now.Location()), time.Date(y, m, d, 0, 0, 0, 0, now.Location())
-	for _, w := range list {
-		key, value, ok := strings.Cut(w, "=")
-		key = strings.ToLower(key)
-		switch {
-		case !ok || key == "":
-			return from, to, nil, fmt.Errorf("Unknown condition: %s", w)
-		case isPrefix("start", key):
-			if from, err = slurm.ParseTime(value, now, slurm.Past); err != nil {
-				return from, to, nil, err
-			}
-		case isPrefix("end", key):
-			if to, err = slurm.ParseTime(value, now, slurm.Past); err != nil {
-				return from, to, nil, err
-			}
-		case isPrefix("format", key):
-			o.format = value
-		default:
-			return from, to, nil, fmt.Errorf("Unknown condition: %s", w)
-		}
-	}
-	chosen = rep.heads
-	if o.format != "" {
-		chosen, err = chooseHeads(rep.heads, o.format)
-	}
-	return from, to, chosen, err
-}
-
-func isPrefix(name, word string) bool { return word != "" && strings.HasPrefix(name, word) }
-
-// usedBy is the CPU time of one user in one account.
-type usedBy struct {
-	account, user string
-	seconds       uint64
-}
-
-// reportUse sums what jobs held in a stretch of time.
-func (in *invocation) reportUse(rep *report, from, to time.Time) (*api.Table, int) {
-	c, err := in.connect()
+func (in *invocation) reportTitle(r *useReport, second string) {
+	zone, err := time.LoadLocation(r.use.Zone)
 	if err != nil {
-		return nil, in.loadFailed(in.name, err)
+		zone = time.UTC
 	}
-	defer c.Close()
-	q := &api.AcctQuery{From: job.TimeOf(from), To: job.TimeOf(to), Duplicates: true}
-	list := &api.JobList{}
-	if err := read(c, api.MethodAccounting, q, list); err != nil {
-		return nil, in.loadFailed(in.name, err)
+	const layout = "2006-01-02T15:04:05"
+	rule := strings.Repeat("-", 80)
+	length := ""
+	if r.seconds {
+		length = fmt.Sprintf(" (%d secs)", (r.use.To-r.use.From)/1000)
 	}
-	sums := map[[2]string]uint64{}
-	for i := range list.Jobs {
-		j := &list.Jobs[i]
-		end := min(j.Times.End, list.Now)
-		if !j.State.Ended() {
-			end = list.Now
-		}
-		start, end := max(j.Times.Start, q.From), min(end, q.To)
-		if j.Times.Start != 0 && end > start {
-			sums[[2]string{j.Account, j.Owner.User}] += uint64(end-start) / 1000 * uint64(j.Count.CPUs)
-		}
+	title := r.title
+	if n := r.words["topcount"]; n != "" {
+		title = strings.Replace(title, "10", n, 1)
 	}
-	var used []usedBy
-	for k, s := range sums {
-		used = append(used, usedBy{k[0], k[1], s})
-	}
-	slices.SortFunc(used, func(a, b usedBy) int {
-		if rep.order && a.seconds != b.seconds {
-			return cmp.Compare(b.seconds, a.seconds)
-		}
-		return cmp.Or(cmp.Compare(a.account, b.account), cmp.Compare(a.user, b.user))
-	})
-	if rep.top > 0 && len(used) > rep.top {
-		used = used[:rep.top]
-	}
-	t := &api.Table{Fields: []string{"cluster", "account", "login", "proper", "used", "energy"}}
-	for i, u := range used {
-		if !rep.order && (i == 0 || used[i-1].account != u.account) {
-			sum := uint64(0)
-			for _, x := range used {
-				if x.account == u.account {
-					sum += x.seconds
-				}
-			}
-			t.Rows = append(t.Rows, usedRow(list.Cluster, u.account, "", sum))
-		}
-		t.Rows = append(t.Rows, usedRow(list.Cluster, u.account, u.user, u.seconds))
-	}
-	return t, 0
+	fmt.Fprintf(in.stdout, "%s\n%s %s - %s%s\n%s\n%s\n", rule, title, r.use.From.Std().In(zone).Format(layout),
+		(r.use.To - 1000).Std().In(zone).Format(layout), length, second, rule)
 }
 
-func usedRow(cluster, account, user string, seconds uint64) api.TableRow {
-	return api.TableRow{Values: []string{cluster, account, user, "", strconv.FormatUint((seconds+30)/60, 10), "0"}}
+// what is what the second head line says is reported.
+func (r *useReport) what() string {
+	if r.byTRES || r.title == "Reservation Utilization" {
+		return "TRES"
+	}
+	return "CPU"
+}
+
+// columnHeads are the columns as wide as their highest number makes them.
+func (r *useReport) columnHeads(standard bool) []head {
+	heads := slices.Clone(r.heads)
+	if r.byTRES && r.title != "Reservation Utilization" {
+		at := slices.IndexFunc(heads, func(h head) bool { return h.field == "used" || h.field == "allocated" })
+		if at >= 0 {
+			heads = slices.Insert(heads, at, head{"TRES Name", 14, "tresname", ""})
+		}
+		if standard { // energy is a resource of its own then
+			heads = slices.DeleteFunc(heads, func(h head) bool { return h.field == "energy" })
+		}
+	}
+	_, tree := r.words["tree"]
+	for i := range heads {
+		h := &heads[i]
+		switch {
+		case h.field == "account" && tree:
+			h.width = -20
+		case slices.Contains([]string{"used", "energy", "allocated", "down", "planneddown", "idle", "planned", "reported"}, h.field) && r.title != "Reservation Utilization":
+			h.width = r.unit.width(r.widths[h.field])
+		case r.unit.percent && r.unit.per > 0 && (h.field == "allocated" || h.field == "idle"):
+			h.width = 29
+		}
+	}
+	return heads
+}
+
+// amount writes seconds of a field, a part of a whole.
+func (r *useReport) amount(field string, seconds, whole uint64) string {
+	r.widths[field] = max(r.widths[field], seconds)
+	return r.unit.text(seconds, whole)
+}
+
+// parts finds what became of a resource's time.
+func (r *useReport) parts(resource string) *api.UseParts {
+	for i := range r.use.Parts {
+		if r.use.Parts[i].Resource == resource {
+			return &r.use.Parts[i]
+		}
+	}
+	return &api.UseParts{Resource: resource}
+}
+
+// timeUnit is how -t wants time written.
+type timeUnit struct {
+	per     float64 // seconds of one unit; 0: only the part of the whole
+	percent bool
+	name    string
+}
+
+// timeUnitOf reads -t (sreport(1)).
+func timeUnitOf(word string) (timeUnit, error) {
+	units := []struct {
+		word  string
+		least int
+		unit  timeUnit
+	}{
+		{"secper", 6, timeUnit{1, true, "Seconds/Percentage of Total"}}, {"minper", 6, timeUnit{60, true, "Minutes/Percentage of Total"}},
+		{"hourper", 6, timeUnit{3600, true, "Hours/Percentage of Total"}}, {"seconds", 1, timeUnit{1, false, "Seconds"}},
+		{"minutes", 1, timeUnit{60, false, "Minutes"}}, {"hours", 1, timeUnit{3600, false, "Hours"}}, {"percent", 1, timeUnit{0, true, "Percentage of Total"}},
+	}
+	if word == "" {
+		return units[4].unit, nil
+	}
+	word = strings.ToLower(word)
+	for _, u := range units {
+		if len(word) >= u.least && strings.HasPrefix(u.word, word) {
+			return u.unit, nil
+		}
+	}
+	return timeUnit{}, fmt.Errorf("unknown time format %s", word)
+}
+
+func (u timeUnit) words() string { return u.name }
+
+// text writes seconds, rounded to the nearest unit.
+func (u timeUnit) text(seconds, whole uint64) string {
+	part := fmt.Sprintf("%.2f%%", float64(seconds)/float64(max(1, whole))*100)
+	switch {
+	case u.per == 0:
+		return part
+	case u.percent:
+		return fmt.Sprintf("%.0f(%s)", float64(seconds)/u.per, part)
+	}
+	return strconv.FormatFloat(float64(seconds)/u.per, 'f', 0, 64)
+}
+
+// width is how wide a column has to be for a number of seconds, as Slurm has it.
+func (u timeUnit) width(seconds uint64) int {
+	width := 8
+	for order := uint64(100_000_000); seconds >= order && width < 19; order *= 10 {
+		width++
+	}
+	if u.percent && u.per > 0 {
+		width += 9
+	}
+	return width
 }

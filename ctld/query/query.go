@@ -28,6 +28,7 @@ func Methods() []service.Method {
 		{Name: api.MethodWhy, Handle: why},
 		{Name: api.MethodBookList, Handle: bookList},
 		{Name: api.MethodCrontab, Handle: crontab},
+		{Name: api.MethodUse, Live: true, Handle: use},
 	}
 }
 
