@@ -34,6 +34,9 @@ func (a *Actor) Code(c *wire.Coder) {
 // Code implements wire.Message.
 func (v *Configure) Code(c *wire.Coder) {
 	wire.Struct(c, 1, &v.Cluster)
+	c.Uint64(2, &v.Base)
+	c.Bool(3, &v.Force)
+	c.Uint64(4, &v.Undo)
 }
 
 // Code implements wire.Message.

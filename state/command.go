@@ -79,11 +79,19 @@ const (
 	KindMailDone
 	KindSetCrontab
 	KindDecay
+	KindNodesFollow
 )
 
 // Configure makes a cluster file the configuration. Nodes and partitions that
-// it no longer names are removed; jobs on removed nodes end as NODE_FAIL.
-type Configure struct{ Cluster partition.Cluster }
+// it no longer names are removed. Without Force it is refused as InUse if running
+// jobs have no place in it; with it they end as NODE_FAIL, but for fenced ones on
+// nodes that are removed (Loss.Fenced).
+type Configure struct {
+	Cluster partition.Cluster
+	Base    uint64 // serial of the configuration that it was made from; 0: whichever is in force
+	Force   bool
+	Undo    uint64 // serial of the earlier configuration that it is again; 0: none
+}
 
 // Submit puts one job, one array, or the components of a heterogeneous job into
 // the queue. Everything that needs a clock, a name service or a random number

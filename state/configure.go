@@ -1,11 +1,13 @@
 package state
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"muster/accounting"
+	"muster/gres"
 	"muster/internal/hostlist"
 	"muster/internal/wire"
 	"muster/job"
@@ -14,17 +16,18 @@ import (
 
 // configure makes a cluster file the configuration: all of it or nothing.
 func (m *Machine) configure(c *Configure) Result {
-	if len(wire.Encode(nil, &c.Cluster)) == 0 {
-		return Result{Code: Invalid, Text: "a cluster file that says nothing"}
+	if serial := m.work.Configuration().Serial; c.Base != 0 && c.Base != serial {
+		return Result{Code: Conflict, Text: fmt.Sprintf("the configuration is number %d by now, and this was made from number %d", serial, c.Base)}
 	}
-	if why := checkNames(&c.Cluster); why != "" {
+	if why := checkCluster(&c.Cluster); why != "" {
 		return Result{Code: Invalid, Text: why}
 	}
-	for i := range c.Cluster.Partitions {
-		if _, why := expandNodes(&c.Cluster, &c.Cluster.Partitions[i]); why != "" {
-			return Result{Code: Invalid, Text: why}
-		}
+	jobs, reservations := m.work.Losses(&c.Cluster)
+	fenced := slices.ContainsFunc(jobs, func(l Loss) bool { return l.Fenced })
+	if fenced || len(jobs)+len(reservations) > 0 && !c.Force {
+		return Result{Code: InUse, Text: refuseLosses(jobs, reservations)}
 	}
+	before := m.work.cluster
 	m.work.hash.sub(m.work.clusterSum)
 	m.work.cluster = &c.Cluster
 	m.work.clusterSum = m.sum.of(tableCluster, 0, &c.Cluster)
@@ -32,9 +35,27 @@ func (m *Machine) configure(c *Configure) Result {
 	if m.work.book.Serial == 0 {
 		m.setBook(accounting.Initial())
 	}
-	m.configureNodes(&c.Cluster)
+	m.configureNodes(before, &c.Cluster, jobs)
 	m.configurePartitions(&c.Cluster)
+	m.dropReserved(reservations)
+	m.rememberConfiguration(c)
 	return Result{}
+}
+
+// checkCluster says what makes a configuration one that cannot be; "" if nothing.
+func checkCluster(c *partition.Cluster) string {
+	if len(wire.Encode(nil, c)) == 0 {
+		return "a cluster file that says nothing"
+	}
+	if why := checkNames(c); why != "" {
+		return why
+	}
+	for i := range c.Partitions {
+		if _, why := expandNodes(c, &c.Partitions[i]); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 func checkNames(c *partition.Cluster) string {
@@ -86,14 +107,18 @@ func expandNodes(c *partition.Cluster, p *partition.Partition) ([]string, string
 }
 
 // configureNodes brings the node table to what the file declares. A node keeps
-// its id and its state; the jobs of one that goes end as NODE_FAIL.
-func (m *Machine) configureNodes(c *partition.Cluster) {
+// its id and its state; lost are the jobs that have no place any more.
+func (m *Machine) configureNodes(before, c *partition.Cluster, lost []Loss) {
+	was := make(map[string]*partition.Node, len(before.Nodes))
+	for i := range before.Nodes {
+		was[before.Nodes[i].Name] = &before.Nodes[i]
+	}
 	keep := map[job.NodeID]bool{}
 	order := make([]job.NodeID, 0, len(c.Nodes))
 	for i := range c.Nodes {
 		n := c.Nodes[i]
 		if old := m.work.NodeNamed(n.Name); old != nil {
-			n = declared(old, &n)
+			n = declared(old, was[n.Name], &n)
 		} else {
 			n.ID = m.work.counters.Node
 			m.work.counters.Node++
@@ -101,6 +126,13 @@ func (m *Machine) configureNodes(c *partition.Cluster) {
 		keep[n.ID] = true
 		order = append(order, n.ID)
 		m.putNode(n)
+	}
+	for _, l := range lost {
+		n, r := m.work.NodeNamed(l.Node), m.edit(l.Job)
+		if keep[n.ID] && r.State.Active() { // the node says when nothing of it is left
+			m.failOn(r, n)
+			m.finish(r)
+		}
 	}
 	for _, id := range m.work.order {
 		if keep[id] {
@@ -128,18 +160,56 @@ func (m *Machine) nameNodes() {
 	m.work.names = names
 }
 
-// declared is a known node with what a new file says of it.
-func declared(old, file *partition.Node) partition.Node {
+// declared is a known node with what a new file says of it; before is what the file
+// in force says, nil if nothing. What the node itself reported stays: devices until
+// the file says something else of them than before.
+func declared(old, before, file *partition.Node) partition.Node {
 	n := *old
 	n.Declared, n.Weight = file.Declared, file.Weight
 	n.Features, n.Active = file.Features, file.Active
-	if len(file.Gres.Devices)+len(file.Gres.Counts) > 0 || old.BootID == "" {
-		n.Gres = file.Gres.With(&old.Gres)
+	if before == nil || old.BootID == "" || !sameGres(before, file) {
+		n.Gres = declaredGres(old, file)
 	}
-	if len(file.Address) > 0 {
+	if len(file.Address) > 0 && (before == nil || old.BootID == "" || !slices.Equal(before.Address, file.Address)) {
 		n.Address = file.Address
 	}
 	return n
+}
+
+// declaredGres is what a node has by a file that says something new of its devices.
+func declaredGres(old, file *partition.Node) gres.Inventory {
+	switch {
+	case len(file.Gres.Devices)+len(file.Gres.Counts) > 0 && old.BootID != "":
+		return file.Gres.With(&old.Gres)
+	case old.Gres.Found && old.BootID != "":
+		return old.Gres // none are declared: it has what it found
+	}
+	return file.Gres
+}
+
+func sameGres(a, b *partition.Node) bool {
+	return bytes.Equal(wire.Encode(nil, &a.Gres), wire.Encode(nil, &b.Gres))
+}
+
+// dropReserved takes nodes that are gone out of reservations; one that has none left
+// goes with them.
+func (m *Machine) dropReserved(names []string) {
+	list := slices.Clone(m.work.reservations)
+	for _, name := range names {
+		at := slices.IndexFunc(list, func(v *reservationRow) bool { return v.Name == name })
+		m.work.hash.sub(list[at].sum)
+		v := list[at].Reservation
+		v.Nodes = slices.DeleteFunc(slices.Clone(v.Nodes), func(id job.NodeID) bool { return m.work.Node(id) == nil })
+		if len(v.Nodes) == 0 {
+			list = slices.Delete(list, at, at+1)
+			continue
+		}
+		row := &reservationRow{Reservation: v, members: members(v.Nodes)}
+		row.sum = m.sum.of(tableReservations, 0, &row.Reservation)
+		m.work.hash.add(row.sum)
+		list[at] = row
+	}
+	m.work.reservations = list
 }
 
 func (m *Machine) configurePartitions(c *partition.Cluster) {

@@ -115,6 +115,8 @@ func newClusterCommand(k Kind) Command {
 		return new(SetCrontab)
 	case KindDecay:
 		return new(Decay)
+	case KindNodesFollow:
+		return new(NodesFollow)
 	case KindAccounting:
 		return new(Accounting)
 	default:

@@ -195,6 +195,8 @@ func (m *Machine) dispatchCluster(c Command) Result {
 		return m.nodeSilent(c)
 	case *NodeAdmin:
 		return m.nodeAdmin(c)
+	case *NodesFollow:
+		return m.nodesFollow(c)
 	case *Configure:
 		return m.configure(c)
 	case *Partition:

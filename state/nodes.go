@@ -109,16 +109,21 @@ func (m *Machine) loseShare(r *jobRow, n *partition.Node, gone bool) {
 			}
 			return
 		}
-		m.endAttempt(r, job.NodeFail, job.ReasonNodeDown, m.work.now)
-		r.End.FailedNode = n.Name
-		if r.State == job.NodeFail && r.Flags&requeueFlags == 0 && requeueable(r) {
-			r.Flags |= job.Requeued
-		}
+		m.failOn(r, n)
 	}
 	if gone {
 		r.Alloc = releaseShare(r.Alloc, at)
 	}
 	m.finish(r)
+}
+
+// failOn ends a running attempt because of one of its nodes.
+func (m *Machine) failOn(r *jobRow, n *partition.Node) {
+	m.endAttempt(r, job.NodeFail, job.ReasonNodeDown, m.work.now)
+	r.End.FailedNode = n.Name
+	if r.State == job.NodeFail && r.Flags&requeueFlags == 0 && requeueable(r) {
+		r.Flags |= job.Requeued
+	}
 }
 
 // nodeSilent marks nodes as not responding, as down, or as heard again.

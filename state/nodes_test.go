@@ -127,7 +127,7 @@ func TestConfigureAgain(t *testing.T) {
 	id := w.submit(func(n *NewJob) { n.Request.Requeue = false })
 	w.start(id, "n4")
 	n1 := w.node("n1").ID
-	w.must(&Configure{Cluster: testCluster("n5", "n1")})
+	w.must(&Configure{Cluster: testCluster("n5", "n1"), Force: true})
 	w.is(id, job.NodeFail, job.ReasonNodeDown)
 	if w.node("n4") != nil || w.node("n1").ID != n1 || w.node("n1").State != partition.NodeUp || w.node("n5").ID != 5 {
 		t.Errorf("nodes after: %+v %+v", w.node("n1"), w.node("n5"))

@@ -252,7 +252,7 @@ func (p *player) housekeeping() Command {
 		return &Reprioritize{List: []Priority{{p.anyJob(), uint32(p.pick("priority", 50))}}}
 	case 3:
 		if p.pick("rare", 3) == 0 {
-			return &Configure{Cluster: testCluster([]string{"n1", "n2", "n3", "n4"}[:2+p.pick("nodes", 3)]...)}
+			return p.configureCmd()
 		}
 	}
 	p.w.now += job.Time(1000 * p.pick("seconds", 120))
@@ -263,6 +263,23 @@ func (p *player) housekeeping() Command {
 		return &Decay{Reset: testStart + p.w.now/3_600_000*3_600_000}
 	}
 	return &Tick{}
+}
+
+// configureCmd takes nodes away, or brings them back, in this shape or that.
+func (p *player) configureCmd() Command {
+	c := &Configure{Cluster: testCluster([]string{"n1", "n2", "n3", "n4"}[:2+p.pick("nodes", 3)]...), Force: p.pick("force", 2) == 0}
+	for i := range c.Cluster.Nodes {
+		n := &c.Cluster.Nodes[i]
+		switch p.pick("shape", 6) {
+		case 0:
+			n.Declared.MemoryMB = 50
+		case 1:
+			n.Declared.Sockets, n.Declared.CoresPerSocket = 2, 2
+		case 2:
+			n.Gres.Devices = n.Gres.Devices[:1]
+		}
+	}
+	return c
 }
 
 // mailCmd strikes off some mails, or makes some about limits due.

@@ -166,6 +166,14 @@ func (s *restorer) record(table byte, b []byte) error {
 		row.sum = s.sumOf(table, uint64(row.UID), b)
 		w.crontabs = append(w.crontabs, row)
 		return nil
+	case tableConfigurations:
+		row := &configurationRow{}
+		if err := wire.Decode(b, &row.Configuration); err != nil {
+			return err
+		}
+		row.sum = s.sumOf(table, row.Serial, b)
+		w.configs = append(w.configs, row)
+		return nil
 	case tableBook:
 		return s.readBook(b)
 	case tableUsage:

@@ -22,8 +22,9 @@ type Root struct {
 	counters     counters
 	cluster      *partition.Cluster
 	clusterSum   Hash
-	order        []job.NodeID // of the cluster file
-	names        []nodeName   // by name
+	configs      []*configurationRow // the last is in force
+	order        []job.NodeID        // of the cluster file
+	names        []nodeName          // by name
 	partitions   []*partitionRow
 	reservations []*reservationRow // by name
 	licenses     []job.License     // in use, by name

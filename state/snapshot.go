@@ -82,6 +82,9 @@ func (r *Root) WriteSnapshot(w io.Writer) error {
 	s.put(tableHeader, &header{format: snapshotFormat, index: r.index, now: r.now, hash: r.hash,
 		counts: r.counters, order: r.order, jobs: uint64(r.jobs.Len())})
 	s.put(tableCluster, r.cluster)
+	for _, v := range r.configs {
+		s.put(tableConfigurations, &v.Configuration)
+	}
 	for _, n := range r.nodes.All() {
 		s.put(tableNodes, &n.Node)
 	}

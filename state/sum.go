@@ -28,6 +28,7 @@ const (
 	tableMails
 	tableCrontabs
 	tableUsage
+	tableConfigurations
 	tableEvents = 64 // of the outbox
 )
 
