@@ -169,9 +169,10 @@ const (
 	MethodReservations = "reservation.list"
 	MethodUpdateResv   = "reservation.update"
 	MethodLicenses     = "license.list"
-	MethodConfig       = "config.show" // ConfigReply
-	MethodConfigure    = "config.apply"
-	MethodAccounting   = "acct.jobs" // AcctQuery, AcctList
-	MethodStats        = "stats"     // StatsReply
-	MethodWhy          = "job.why"   // WhyRequest, WhyReply
+	MethodConfig       = "config.show"    // ConfigReply
+	MethodConfigure    = "config.apply"   // ConfigureRequest, ConfigureReply
+	MethodConfigs      = "config.history" // ConfigsRequest, ConfigsReply
+	MethodAccounting   = "acct.jobs"      // AcctQuery, AcctList
+	MethodStats        = "stats"          // StatsReply
+	MethodWhy          = "job.why"        // WhyRequest, WhyReply
 )

@@ -26,6 +26,7 @@ type File struct {
 	// Warnings are keys that the file sets and nothing acts on yet. Whoever
 	// reads a file for somebody shows them.
 	Warnings []Problem
+	schema   *schema // what Diff compares
 }
 
 // Daemon says where a controller or a node daemon is found, and what it needs
@@ -114,6 +115,7 @@ func Parse(name string, text []byte) (*File, error) {
 	}
 	file.Cluster.Source = string(text)
 	file.Warnings = d.warnings
+	file.schema = &s
 	return file, nil
 }
 

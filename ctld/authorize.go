@@ -27,6 +27,11 @@ func (c *Controller) authorize(ctx context.Context, peer identity.Peer, r *servi
 	if r.Caller.UID == 0 && peer.Role == identity.Compute {
 		return c.ownRoot(ctx, peer.Name, r)
 	}
+	if m.Name == api.MethodConfigure && peer.Role == identity.Compute {
+		// Root of the node could say that it is an administrator.
+		return &api.Error{Kind: api.ErrDenied, Text: "Access/permission denied",
+			Hint: "the configuration is not changed from compute node " + peer.Name + "; act from a login or a controller host"}
+	}
 	if r.Caller.UID == 0 {
 		return &api.Error{Kind: api.ErrDenied, Text: "Access/permission denied",
 			Hint: "root of " + peer.Name + " is not believed by the controllers; act from a controller's host"}

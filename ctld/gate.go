@@ -105,12 +105,16 @@ func (l *link) receive(m *pb.FromNode) {
 	if m.Report != nil && len(l.reports) < maxKept {
 		l.reports = append(l.reports, m.Report)
 	}
-	if h := m.Heartbeat; h != nil && h.HasRunning {
+	if h := m.Heartbeat; h != nil && (h.HasRunning || h.Config != l.hello.Config) {
+		running := l.hello.Running
+		if h.HasRunning {
+			running = h.Running
+		}
 		again := &pb.Hello{
 			Name: l.hello.Name, BootId: l.hello.BootId, JournalId: l.hello.JournalId, BootTimeMs: l.hello.BootTimeMs,
 			StartedMs: l.hello.StartedMs, Addresses: l.hello.Addresses, Port: l.hello.Port, HostName: l.hello.HostName,
-			Os: l.hello.Os, Arch: l.hello.Arch, Version: l.hello.Version, Found: l.hello.Found, Running: h.Running,
-			Problem: l.hello.Problem, ConfigIndex: l.hello.ConfigIndex,
+			Os: l.hello.Os, Arch: l.hello.Arch, Version: l.hello.Version, Found: l.hello.Found, Running: running,
+			Problem: l.hello.Problem, Config: h.Config,
 		}
 		l.hello = again
 	}

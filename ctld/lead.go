@@ -33,7 +33,7 @@ func (c *Controller) lead(ctx context.Context, term uint64) {
 		Term: term, Core: nodesCore{c.store}, Log: c.log, Clock: c.clock, Controllers: c.addresses(),
 	})}
 	var loops sync.WaitGroup
-	for _, f := range []func(context.Context){l.dispatcher.Run, l.schedule, l.keepTime, l.watchNodes, l.trimOutbox, l.rank, l.mail} {
+	for _, f := range []func(context.Context){l.dispatcher.Run, l.schedule, l.keepTime, l.watchNodes, l.watchConfig, l.trimOutbox, l.rank, l.mail} {
 		loops.Go(func() { f(ctx) })
 	}
 	c.leading.Store(l)

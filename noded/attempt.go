@@ -114,7 +114,7 @@ func (n *Node) end(ctx context.Context, a *attempt, e *pb.Ending) {
 		return // it ends anyway
 	case starting:
 		// running takes it up, unless its files hang.
-		wait := n.killWait
+		wait := n.goes.killWait
 		if e.Now {
 			wait = 0
 		}
@@ -207,7 +207,7 @@ func (n *Node) patience(e *pb.Ending) time.Duration {
 	if e.GraceS > 0 {
 		return time.Duration(e.GraceS) * time.Second
 	}
-	return n.killWait
+	return n.goes.killWait
 }
 
 // killAll kills every process of the attempt; its exit record follows.

@@ -51,6 +51,7 @@ type leader struct {
 	hello   *pb.Hello
 	hellos  int
 	reports []*pb.Report
+	beat    *pb.Heartbeat // the last
 	signals map[uint64]string
 	blobs   map[[16]byte][]byte
 	asked   int // for a blob
@@ -91,6 +92,8 @@ func (l *leader) Sync(s pb.Controller_SyncServer) error {
 			if l.ack {
 				l.send(&pb.ToNode{ReportAcks: []uint64{m.Report.Number}})
 			}
+		case m.Heartbeat != nil:
+			l.beat = m.Heartbeat
 		case m.SignalDone != nil:
 			l.signals[m.SignalDone.Id] = m.SignalDone.Error
 		}

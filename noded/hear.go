@@ -26,7 +26,7 @@ func (n *Node) hello() *pb.Hello {
 		Name: n.cfg.Name, BootId: n.boot, JournalId: n.journal.id, StartedMs: n.started.UnixMilli(),
 		BootTimeMs: n.inventory().Booted.UnixMilli(), Addresses: n.cfg.Addresses, Port: n.cfg.Port, HostName: host,
 		Os: system, Arch: arch, Version: version, Found: n.inventory().message(),
-		Problem: n.problem,
+		Problem: n.problem, Config: n.goes.config,
 	}
 	h.Running = n.present()
 	return h
@@ -85,19 +85,31 @@ func (n *Node) hear(ctx context.Context, m *pb.ToNode) {
 	n.reconcile(ctx, m.Desired, m.Index)
 }
 
+// welcomed takes over what the node goes by, and says so.
 func (n *Node) welcomed(w *pb.Welcome) {
+	if w.Config < n.goes.config {
+		return // of a leader that was
+	}
 	if w.HeartbeatMs > 0 {
 		n.setBeat(time.Duration(w.HeartbeatMs) * time.Millisecond)
 	}
 	if w.KillWaitS > 0 {
-		n.killWait = time.Duration(w.KillWaitS) * time.Second
+		n.goes.killWait = time.Duration(w.KillWaitS) * time.Second
 	}
 	if w.SamplingS > 0 {
-		n.sampling = time.Duration(w.SamplingS) * time.Second
+		n.goes.sampling = time.Duration(w.SamplingS) * time.Second
 	}
 	n.learn(w)
 	n.link.learn(w.Controllers)
+	if w.Config != n.goes.config {
+		n.goes.config = w.Config
+		n.log.Info("the node goes by another configuration", "serial", w.Config)
+		n.link.send(&pb.FromNode{Heartbeat: n.heartbeatMessage(firstBeat)})
+	}
 }
+
+// firstBeat is the number of a heartbeat that is sent out of turn.
+const firstBeat = 1
 
 // reconcile acts on the difference between what should be here and what is.
 func (n *Node) reconcile(ctx context.Context, d *pb.Desired, index uint64) {

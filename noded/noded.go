@@ -85,8 +85,7 @@ type Node struct {
 	instance string
 	term     uint64
 	index    uint64
-	killWait time.Duration
-	sampling time.Duration
+	goes     settings        // what the node goes by
 	ahead    time.Duration   // the leader's time minus ours
 	samples  []*pb.StepUsage // for the next heartbeat
 	problem  string          // why the node must not get work; "" if all is well
@@ -94,6 +93,13 @@ type Node struct {
 
 	heartbeatNS atomic.Int64 // time between heartbeats
 	aheadNS     atomic.Int64 // the leader's time minus ours
+}
+
+// settings are what the cluster's configuration says for nodes.
+type settings struct {
+	config   uint64 // serial of that configuration; 0: none yet
+	killWait time.Duration
+	sampling time.Duration
 }
 
 // maxWorkers is how many launches and ends are worked on beside the loop.
@@ -146,7 +152,7 @@ func open(cfg Config) (*Node, error) {
 		cfg: cfg, log: cfg.Log, boot: cfg.BootID, started: time.Now(), blobs: newBlobs(), names: nss.New(),
 		procs: &procs{socket: cfg.Socket}, todo: make(chan func(), 256), workers: make(chan struct{}, maxWorkers),
 		attempts: map[shepherd.Key]*attempt{}, tasks: map[shepherd.Key]*task{}, awaited: map[shepherd.Key][]func(){}, shows: newShows(), reports: map[uint64]*pb.Report{}, done: newRecent(),
-		killWait: 30 * time.Second, sampling: 30 * time.Second,
+		goes: settings{killWait: 30 * time.Second, sampling: 30 * time.Second},
 	}
 	n.setBeat(5 * time.Second)
 	var err error

@@ -22,7 +22,7 @@ func (n *Node) setBeat(d time.Duration) { n.heartbeatNS.Store(int64(d)) }
 
 // heartbeatMessage is a sign of life.
 func (n *Node) heartbeatMessage(number uint64) *pb.Heartbeat {
-	h := &pb.Heartbeat{Seq: number, LoadHundredths: load(), FreeMemoryMb: freeMemoryMB(), Usage: n.samples}
+	h := &pb.Heartbeat{Seq: number, LoadHundredths: load(), FreeMemoryMb: freeMemoryMB(), Usage: n.samples, Config: n.goes.config}
 	n.samples = nil
 	if number%10 == 0 || n.changed {
 		h.HasRunning, h.Running = true, n.present()
@@ -55,7 +55,7 @@ func (n *Node) watchUse(ctx context.Context) {
 		var sample bool
 		asked := make(chan struct{})
 		n.do(ctx, func() {
-			sample = time.Since(last) >= n.sampling
+			sample = time.Since(last) >= n.goes.sampling
 			if sample || n.tree == nil {
 				for _, a := range n.attempts {
 					if a.state == running {

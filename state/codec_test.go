@@ -35,8 +35,8 @@ func TestCommandKinds(t *testing.T) {
 			wiretest.RoundTrip(t, c)
 		}
 	}
-	if known != 27 {
-		t.Errorf("%d kinds are known, want 27", known)
+	if known != 28 {
+		t.Errorf("%d kinds are known, want 28", known)
 	}
 }
 

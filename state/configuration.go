@@ -13,6 +13,9 @@ import (
 // among them.
 const MaxConfigurations = 32
 
+// behindReason is what is shown of a node that is behind, if nothing else is.
+const behindReason = "Configuration not taken"
+
 // Configuration is one text that was the configuration, and how it came to be.
 type Configuration struct {
 	Serial uint64   // counts up from 1
@@ -104,6 +107,12 @@ func (m *Machine) nodesFollow(c *NodesFollow) Result {
 			}
 			n := *old
 			n.Admin ^= partition.NodeBehind
+			switch {
+			case behind && n.Reason == "":
+				m.nodeReason(&n, behindReason, "slurm")
+			case !behind && n.Reason == behindReason:
+				m.nodeReason(&n, "", "")
+			}
 			m.putNode(n)
 		}
 	}

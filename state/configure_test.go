@@ -176,7 +176,10 @@ func TestNodesThatAreBehindGetNoJob(t *testing.T) {
 	w.refuse(NoLongerFits, w.startCmd(id, job.NoTask, 1, "n1"))
 	w.must(&NodesFollow{Serial: 2, Behind: []job.NodeID{n2}, Follow: []job.NodeID{n1}})
 	w.must(w.startCmd(id, job.NoTask, 1, "n1"))
-	if w.node("n2").Admin&partition.NodeBehind == 0 {
-		t.Error("n2 is not behind")
+	if n := w.node("n2"); n.Admin&partition.NodeBehind == 0 || n.Reason != behindReason {
+		t.Errorf("n2 is not behind: %+v", n)
+	}
+	if n := w.node("n1"); n.Reason != "" {
+		t.Errorf("n1 follows, and has the reason %q", n.Reason)
 	}
 }

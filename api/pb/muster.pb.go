@@ -864,7 +864,7 @@ type Hello struct {
 	Found         *Inventory             `protobuf:"bytes,12,opt,name=found,proto3" json:"found,omitempty"`
 	Running       []*Attempt             `protobuf:"bytes,13,rep,name=running,proto3" json:"running,omitempty"`
 	Problem       string                 `protobuf:"bytes,14,opt,name=problem,proto3" json:"problem,omitempty"`
-	ConfigIndex   uint64                 `protobuf:"varint,15,opt,name=config_index,json=configIndex,proto3" json:"config_index,omitempty"`
+	Config        uint64                 `protobuf:"varint,15,opt,name=config,proto3" json:"config,omitempty"` // serial of the configuration that the node goes by; 0: none yet
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -997,9 +997,9 @@ func (x *Hello) GetProblem() string {
 	return ""
 }
 
-func (x *Hello) GetConfigIndex() uint64 {
+func (x *Hello) GetConfig() uint64 {
 	if x != nil {
-		return x.ConfigIndex
+		return x.Config
 	}
 	return 0
 }
@@ -1331,7 +1331,8 @@ type Heartbeat struct {
 	FreeMemoryMb   uint64                 `protobuf:"varint,3,opt,name=free_memory_mb,json=freeMemoryMb,proto3" json:"free_memory_mb,omitempty"`
 	Running        []*Attempt             `protobuf:"bytes,4,rep,name=running,proto3" json:"running,omitempty"` // only when it changed, or every tenth
 	HasRunning     bool                   `protobuf:"varint,5,opt,name=has_running,json=hasRunning,proto3" json:"has_running,omitempty"`
-	Usage          []*StepUsage           `protobuf:"bytes,6,rep,name=usage,proto3" json:"usage,omitempty"` // of running attempts, every sampling interval
+	Usage          []*StepUsage           `protobuf:"bytes,6,rep,name=usage,proto3" json:"usage,omitempty"`    // of running attempts, every sampling interval
+	Config         uint64                 `protobuf:"varint,7,opt,name=config,proto3" json:"config,omitempty"` // as in Hello
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1406,6 +1407,13 @@ func (x *Heartbeat) GetUsage() []*StepUsage {
 		return x.Usage
 	}
 	return nil
+}
+
+func (x *Heartbeat) GetConfig() uint64 {
+	if x != nil {
+		return x.Config
+	}
+	return 0
 }
 
 type StepUsage struct {
@@ -1831,6 +1839,8 @@ func (x *ToNode) GetLeaderTimeMs() int64 {
 	return 0
 }
 
+// Welcome is what a node goes by: it comes before the first that is desired, and again
+// when the configuration changes.
 type Welcome struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	HeartbeatMs   uint32                 `protobuf:"varint,1,opt,name=heartbeat_ms,json=heartbeatMs,proto3" json:"heartbeat_ms,omitempty"`
@@ -1841,6 +1851,7 @@ type Welcome struct {
 	OpenDevices   bool                   `protobuf:"varint,6,opt,name=open_devices,json=openDevices,proto3" json:"open_devices,omitempty"`   // jobs may open devices that they were not given
 	Devices       []*Device              `protobuf:"bytes,7,rep,name=devices,proto3" json:"devices,omitempty"`                               // what the controllers know the node to have
 	NicVariables  []string               `protobuf:"bytes,8,rep,name=nic_variables,json=nicVariables,proto3" json:"nic_variables,omitempty"` // for the cards near a job's GPUs
+	Config        uint64                 `protobuf:"varint,9,opt,name=config,proto3" json:"config,omitempty"`                                // serial of the configuration that all this is of
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1929,6 +1940,13 @@ func (x *Welcome) GetNicVariables() []string {
 		return x.NicVariables
 	}
 	return nil
+}
+
+func (x *Welcome) GetConfig() uint64 {
+	if x != nil {
+		return x.Config
+	}
+	return 0
 }
 
 // Desired says what should run on the node. With full set it is everything: an
@@ -3223,7 +3241,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\theartbeat\x18\x02 \x01(\v2\x11.muster.HeartbeatR\theartbeat\x12&\n" +
 	"\x06report\x18\x03 \x01(\v2\x0e.muster.ReportR\x06report\x123\n" +
 	"\vsignal_done\x18\x04 \x01(\v2\x12.muster.SignalDoneR\n" +
-	"signalDone\"\xb2\x03\n" +
+	"signalDone\"\xa7\x03\n" +
 	"\x05Hello\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\aboot_id\x18\x02 \x01(\tR\x06bootId\x12\x1d\n" +
@@ -3242,8 +3260,8 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\aversion\x18\v \x01(\tR\aversion\x12'\n" +
 	"\x05found\x18\f \x01(\v2\x11.muster.InventoryR\x05found\x12)\n" +
 	"\arunning\x18\r \x03(\v2\x0f.muster.AttemptR\arunning\x12\x18\n" +
-	"\aproblem\x18\x0e \x01(\tR\aproblem\x12!\n" +
-	"\fconfig_index\x18\x0f \x01(\x04R\vconfigIndex\"\xc3\x02\n" +
+	"\aproblem\x18\x0e \x01(\tR\aproblem\x12\x16\n" +
+	"\x06config\x18\x0f \x01(\x04R\x06config\"\xc3\x02\n" +
 	"\tInventory\x12\x16\n" +
 	"\x06boards\x18\x01 \x01(\rR\x06boards\x12\x18\n" +
 	"\asockets\x18\x02 \x01(\rR\asockets\x12(\n" +
@@ -3270,7 +3288,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\avisible\x18\a \x01(\tR\avisible\"5\n" +
 	"\aAttempt\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\rR\x03job\x12\x18\n" +
-	"\aattempt\x18\x02 \x01(\rR\aattempt\"\xe1\x01\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\"\xf9\x01\n" +
 	"\tHeartbeat\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12'\n" +
 	"\x0fload_hundredths\x18\x02 \x01(\rR\x0eloadHundredths\x12$\n" +
@@ -3278,7 +3296,8 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\arunning\x18\x04 \x03(\v2\x0f.muster.AttemptR\arunning\x12\x1f\n" +
 	"\vhas_running\x18\x05 \x01(\bR\n" +
 	"hasRunning\x12'\n" +
-	"\x05usage\x18\x06 \x03(\v2\x11.muster.StepUsageR\x05usage\"[\n" +
+	"\x05usage\x18\x06 \x03(\v2\x11.muster.StepUsageR\x05usage\x12\x16\n" +
+	"\x06config\x18\a \x01(\x04R\x06config\"[\n" +
 	"\tStepUsage\x12)\n" +
 	"\aattempt\x18\x01 \x01(\v2\x0f.muster.AttemptR\aattempt\x12#\n" +
 	"\x05usage\x18\x02 \x01(\v2\r.muster.UsageR\x05usage\"\xcc\x01\n" +
@@ -3319,7 +3338,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\vreport_acks\x18\x05 \x03(\x04R\n" +
 	"reportAcks\x12&\n" +
 	"\x06signal\x18\x06 \x01(\v2\x0e.muster.SignalR\x06signal\x12$\n" +
-	"\x0eleader_time_ms\x18\a \x01(\x03R\fleaderTimeMs\"\x99\x02\n" +
+	"\x0eleader_time_ms\x18\a \x01(\x03R\fleaderTimeMs\"\xb1\x02\n" +
 	"\aWelcome\x12!\n" +
 	"\fheartbeat_ms\x18\x01 \x01(\rR\vheartbeatMs\x12\x1e\n" +
 	"\vkill_wait_s\x18\x02 \x01(\rR\tkillWaitS\x12\x18\n" +
@@ -3329,7 +3348,8 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"sampling_s\x18\x05 \x01(\rR\tsamplingS\x12!\n" +
 	"\fopen_devices\x18\x06 \x01(\bR\vopenDevices\x12(\n" +
 	"\adevices\x18\a \x03(\v2\x0e.muster.DeviceR\adevices\x12#\n" +
-	"\rnic_variables\x18\b \x03(\tR\fnicVariables\"\x8d\x02\n" +
+	"\rnic_variables\x18\b \x03(\tR\fnicVariables\x12\x16\n" +
+	"\x06config\x18\t \x01(\x04R\x06config\"\x8d\x02\n" +
 	"\aDesired\x12\x12\n" +
 	"\x04full\x18\x01 \x01(\bR\x04full\x12&\n" +
 	"\x06launch\x18\x02 \x03(\v2\x0e.muster.LaunchR\x06launch\x12&\n" +

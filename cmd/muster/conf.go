@@ -15,8 +15,8 @@ import (
 func confCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "conf",
-		Usage: "write and check cluster files",
-		Subcommands: []*cli.Command{
+		Usage: "write and check cluster files, and make them the configuration of a running cluster",
+		Subcommands: append([]*cli.Command{
 			{
 				Name:      "init",
 				Usage:     "write a commented cluster file to start from",
@@ -42,7 +42,7 @@ func confCommand() *cli.Command {
 				Flags:     []cli.Flag{&cli.BoolFlag{Name: "defaults", Usage: "of all keys"}},
 				Action:    confShow,
 			},
-		},
+		}, liveConfCommands()...),
 	}
 }
 

@@ -50,7 +50,7 @@ func devCommand() *cli.Command {
 			},
 			{
 				Name:      "start",
-				Usage:     "bring back what was killed: one part, or everything",
+				Usage:     "bring back what was killed, and start nodes that the cluster file has anew: one part, or everything",
 				UsageText: "muster dev start --dir DIR [WHAT]",
 				Flags:     []cli.Flag{dir},
 				Action:    devStart,
@@ -102,7 +102,7 @@ func devEnv(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("export PATH=%s:\"$PATH\" MUSTER_SOCKET=%s\n", quote(programs), quote(cluster.LoginSocket()))
+	fmt.Printf("export PATH=%s:\"$PATH\" MUSTER_SOCKET=%s MUSTER_CONF=%s\n", quote(programs), quote(cluster.LoginSocket()), quote(cluster.File()))
 	return nil
 }
 

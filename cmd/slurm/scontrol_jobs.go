@@ -76,6 +76,11 @@ func (in *invocation) noSuchJobs(o *scontrolOptions, names []string) int {
 // change makes a call that changes something; an error of the whole call is
 // printed.
 func (in *invocation) change(o *scontrolOptions, method string, request message, reply message) int {
+	return in.changeSaying("", method, request, reply)
+}
+
+// changeSaying is change with words before the cluster's error.
+func (in *invocation) changeSaying(prefix, method string, request message, reply message) int {
 	client, err := in.connect()
 	if err != nil {
 		in.errorf("%v", err)
@@ -88,7 +93,7 @@ func (in *invocation) change(o *scontrolOptions, method string, request message,
 			in.errorf("%v", err)
 			return 1
 		}
-		fmt.Fprintln(in.stderr, e.Text)
+		fmt.Fprintln(in.stderr, prefix+e.Text)
 		if e.Hint != "" {
 			fmt.Fprintf(in.stderr, "scontrol: %s\n", e.Hint)
 		}

@@ -32,6 +32,7 @@ func Methods() []service.Method {
 		{Name: api.MethodUpdatePart, Leader: true, Handle: updatePartition},
 		{Name: api.MethodUpdateResv, Leader: true, Handle: updateReservation},
 		{Name: api.MethodBookChange, Leader: true, Handle: changeBook},
+		{Name: api.MethodConfigure, Leader: true, Handle: configure},
 		{Name: api.MethodSetCrontab, Leader: true, Handle: setCrontab},
 	}
 }

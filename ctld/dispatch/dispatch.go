@@ -53,6 +53,7 @@ type Dispatcher struct {
 	root     *state.Root         // that sessions were brought up to
 	sessions map[string]*Session // by node name
 	live     map[string]Live
+	configs  map[string]uint64               // serial of the configuration that each node goes by
 	usage    map[job.ID]map[string]job.Usage // of running attempts, by node
 	signals  map[uint64]chan string
 	signalID uint64
@@ -68,7 +69,7 @@ type Live struct {
 // New makes a dispatcher. Run starts it.
 func New(cfg Config) *Dispatcher {
 	return &Dispatcher{cfg: cfg, start: cfg.Clock.Now(), look: make(chan struct{}, 1),
-		sessions: map[string]*Session{}, live: map[string]Live{},
+		sessions: map[string]*Session{}, live: map[string]Live{}, configs: map[string]uint64{},
 		usage: map[job.ID]map[string]job.Usage{}, signals: map[uint64]chan string{}}
 }
 
@@ -107,6 +108,7 @@ func (d *Dispatcher) follow(root *state.Root) {
 
 // changes goes through the jobs that differ from the root before.
 func (d *Dispatcher) changes(root *state.Root) {
+	d.reconfigure(root)
 	for id := range root.DiffJobs(d.root) {
 		j := root.Job(id)
 		if j == nil || !j.State.Active() {

@@ -45,6 +45,7 @@ func (d *Dispatcher) Attach(hello *pb.Hello, out Outbox) *Session {
 	d.mu.Lock()
 	d.sessions[hello.Name] = s
 	d.heard(hello.Name, nil)
+	d.configs[hello.Name] = hello.Config
 	known := s.registered(d.cfg.Core.Root())
 	if known {
 		s.syncAt = 1
@@ -115,6 +116,7 @@ func (s *Session) Receive(m *pb.FromNode) {
 		d.signalDone(m.SignalDone)
 	}
 	if h := m.Heartbeat; h != nil {
+		d.configs[s.name] = h.Config
 		d.sample(s.name, h.Usage)
 		if h.HasRunning && s.synced {
 			s.strays(h.Running)
@@ -199,7 +201,7 @@ func (s *Session) welcome(root *state.Root) *pb.Welcome {
 	}
 	w := &pb.Welcome{HeartbeatMs: c.Timers.Heartbeat, KillWaitS: c.Timers.KillWait, Cluster: c.Name,
 		Controllers: s.d.cfg.Controllers, SamplingS: c.Timers.Sampling,
-		OpenDevices: c.Policy.Devices.Open, NicVariables: c.Policy.Devices.NICVariables}
+		OpenDevices: c.Policy.Devices.Open, NicVariables: c.Policy.Devices.NICVariables, Config: root.Configuration().Serial}
 	if n := root.Node(s.node); n != nil {
 		for i := range n.Gres.Devices {
 			d := &n.Gres.Devices[i]

@@ -26,6 +26,7 @@ func Methods() []service.Method {
 		{Name: api.MethodAccounting, Live: true, Handle: acctJobs},
 		{Name: api.MethodStats, Live: true, Handle: stats},
 		{Name: api.MethodWhy, Handle: why},
+		{Name: api.MethodConfigs, Handle: configs},
 		{Name: api.MethodBookList, Handle: bookList},
 		{Name: api.MethodCrontab, Handle: crontab},
 		{Name: api.MethodUse, Live: true, Handle: use},

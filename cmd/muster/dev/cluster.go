@@ -142,6 +142,9 @@ func (c *Cluster) Socket(daemon string) string { return filepath.Join(c.Sockets,
 // LoginSocket is where the cluster's users call.
 func (c *Cluster) LoginSocket() string { return c.Socket(kindLogin) }
 
+// File is the path of the cluster file.
+func (c *Cluster) File() string { return c.path("cluster.toml") }
+
 func (c *Cluster) path(more ...string) string {
 	return filepath.Join(append([]string{c.Dir}, more...)...)
 }

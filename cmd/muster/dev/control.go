@@ -67,10 +67,14 @@ func daemonEnvironment() []string {
 
 func (c *Cluster) marker(d *Daemon) string { return nodeVariable + "=" + c.Dir + ":" + d.Name }
 
-// Start brings back what was killed: one part, or everything if what is "". It
+// Start brings back what was killed: one part, or everything if what is "". A node that
+// the cluster file has and the cluster lacks is made first. It
 // returns when the cluster takes jobs again, or at once if too many controllers are
 // still down for that.
 func (c *Cluster) Start(ctx context.Context, what string) error {
+	if err := c.grow(); err != nil {
+		return err
+	}
 	parts := c.Daemons
 	if what != "" {
 		d, _, err := c.find(what)

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"muster/api/identity"
 	"muster/conf"
 	"muster/internal/hostlist"
 	"muster/partition"
@@ -111,8 +113,42 @@ func newControllers(n int, names []string) ([]conf.Daemon, error) {
 	return out, nil
 }
 
+// grow makes the nodes that the cluster file has and the cluster lacks.
+func (c *Cluster) grow() error {
+	file, err := conf.Load(c.File())
+	if err != nil {
+		return err
+	}
+	var made []*Daemon
+	for _, n := range file.Cluster.Nodes {
+		if !slices.ContainsFunc(c.Daemons, func(d *Daemon) bool { return d.Kind == kindNode && d.Name == n.Name }) {
+			made = append(made, &Daemon{Kind: kindNode, Name: n.Name, BootID: newBootID()})
+		}
+	}
+	if len(made) == 0 {
+		return nil
+	}
+	ca, err := identity.LoadAuthority(c.path("ca"))
+	if err != nil {
+		return err
+	}
+	for _, d := range made {
+		if err := c.equip(d, ca); err != nil {
+			return fmt.Errorf("%s %s: %w", d.Kind, d.Name, err)
+		}
+	}
+	if err := c.declare(file, ""); err != nil {
+		return err
+	}
+	c.Daemons = append(c.Daemons, made...)
+	return c.save()
+}
+
+// declaration is the file that says what a node has.
+func (c *Cluster) declaration(node string) string { return c.path(kindNode, node, "declare.json") }
+
 // declare writes what each node says it has, and makes its devices; topology is a
-// description of them or "".
+// description of them or "". What a node that is there already has, stays.
 func (c *Cluster) declare(file *conf.File, topology string) error {
 	if topology != "" {
 		var err error
@@ -121,6 +157,9 @@ func (c *Cluster) declare(file *conf.File, topology string) error {
 		}
 	}
 	for i, n := range file.Cluster.Nodes {
+		if _, err := os.Stat(c.declaration(n.Name)); err == nil {
+			continue
+		}
 		devices, err := c.makeDevices(n)
 		if err != nil {
 			return fmt.Errorf("devices of node %s: %w", n.Name, err)
@@ -137,7 +176,7 @@ func (c *Cluster) declare(file *conf.File, topology string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(c.path(kindNode, n.Name, "declare.json"), text, 0o644); err != nil {
+		if err := os.WriteFile(c.declaration(n.Name), text, 0o644); err != nil {
 			return err
 		}
 	}

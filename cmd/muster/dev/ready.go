@@ -67,15 +67,20 @@ func (c *Cluster) missing() string {
 }
 
 // absent names the nodes whose daemon runs but that the controllers do not know,
-// or have not heard of. Before the cluster file is the configuration they know none.
+// or have not heard of. Before the cluster file is the configuration they know none;
+// after that, one that they do not know was taken out of it, and is not waited for.
 func (c *Cluster) absent(known []api.NodeRecord) []string {
 	up := map[string]bool{}
+	gone := func(name string) bool {
+		_, there := up[name]
+		return len(up) > 0 && !there
+	}
 	for _, n := range known {
 		up[n.Name] = n.Base != api.NodeUnknown && n.Flags&api.NodeNoResponse == 0
 	}
 	var names []string
 	for _, d := range c.of(kindNode) {
-		if _, runs := c.process(d); runs && !up[d.Name] {
+		if _, runs := c.process(d); runs && !up[d.Name] && !gone(d.Name) {
 			names = append(names, d.Name)
 		}
 	}

@@ -139,10 +139,10 @@ func (c *Cluster) equip(d *Daemon, ca *identity.Authority) error {
 	d.Args = []string{command, "--name", d.Name, "--certs", certs}
 	switch d.Kind {
 	case kindController:
-		d.Args = append(d.Args, "--data", data, "--listen", loopback(d.Port), "--config", c.path("cluster.toml"), "--allow-root")
+		d.Args = append(d.Args, "--data", data, "--listen", loopback(d.Port), "--config", c.File(), "--allow-root")
 	case kindNode:
 		d.Args = append(d.Args, "--data", data, "--controllers", c.controllers(),
-			"--socket", c.Socket(d.Name), "--declare", filepath.Join(home, "declare.json"))
+			"--socket", c.Socket(d.Name), "--declare", c.declaration(d.Name))
 	case kindLogin:
 		d.Args = append(d.Args, "--login", "--controllers", c.controllers(), "--socket", c.LoginSocket())
 	}
@@ -257,7 +257,7 @@ func (c *Cluster) clusterFile(o Options) (*conf.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := c.path("cluster.toml")
+	path := c.File()
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return nil, err
 	}
