@@ -45,7 +45,7 @@ func Diff(before, after *File) []Change {
 		case key == "node":
 			out = append(out, diffNodes(before, after)...)
 		case x.Kind() == reflect.Slice:
-			out = append(out, diffList(key, byKeyName(x), byKeyName(y))...)
+			out = append(out, diffList(key, tablesOf(x), tablesOf(y))...)
 		case x.Kind() == reflect.Struct:
 			out = append(out, diffSettings(key, "", settingsOf(x), settingsOf(y))...)
 		case show(x) != show(y):
@@ -73,12 +73,21 @@ func settingsOf(table reflect.Value) []setting {
 	return out
 }
 
-// byKeyName are the tables of a list, which all have a name.
-func byKeyName(list reflect.Value) []named {
+// tablesOf are the tables of a list, which all begin with a name. Switches and blocks
+// have theirs from their topology alone.
+func tablesOf(list reflect.Value) []named {
 	var out []named
 	for i := range list.Len() {
-		all := settingsOf(list.Index(i))
-		out = append(out, named{list.Index(i).FieldByName("Name").String(), all[1:]})
+		table := list.Index(i)
+		all := settingsOf(table)
+		name := all[0].value
+		switch t := table.Interface().(type) {
+		case switchTable:
+			name += " of topology " + t.Topology
+		case blockTable:
+			name += " of topology " + t.Topology
+		}
+		out = append(out, named{name, all[1:]})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ func TestDiffSaysWhatIsOther(t *testing.T) {
 		"partition new":      {[]string{"[timers]", "[[partition]]\nname = \"p\"\n[timers]"}, []string{"+ partition p: nodes = ALL, state = UP, max_time = UNLIMITED"}},
 		"partition other":    {[]string{`max_time = "2-00:00:00"`, "hidden = true"}, []string{"~ partition long: max_time: 2880 -> UNLIMITED", "~ partition long: hidden: false -> true"}},
 		"controllers other":  {[]string{`name = "c1"`, "name = \"c1\"\nport = 7000"}, []string{"~ controller c1: port: [6817] -> [7000]"}},
+		"switches":           {[]string{"[timers]", "[[switch]]\nname = \"s\"\nnodes = \"n[1-4]\"\n[timers]"}, []string{"+ switch s of topology default: topology = default, nodes = n[1-4]"}},
 		"several of a table": {[]string{"15s\"", "15s\"\nheartbeat = \"1s\"\nkill_wait = \"5s\""}, []string{"~ timers: kill_wait: 30 -> 5", "~ timers: heartbeat: 2000 -> 1000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,5 +73,19 @@ func TestDiffSaysWhatIsOther(t *testing.T) {
 	}
 	if !slices.Equal(Diff(&File{schema: &schema{}}, &File{schema: &schema{}}), nil) {
 		t.Error("two files that say nothing differ")
+	}
+}
+
+// A list of tables is compared by the name that each table begins with.
+func TestTablesOfListsBeginWithAName(t *testing.T) {
+	s := reflect.TypeFor[schema]()
+	for i := range s.NumField() {
+		f := s.Field(i)
+		if f.Type.Kind() != reflect.Slice || f.Type.Elem().Kind() != reflect.Struct {
+			continue
+		}
+		if key := f.Type.Elem().Field(0).Tag.Get("toml"); key != "name" && f.Name != "Nodes" {
+			t.Errorf("[[%s]] begins with %s", f.Tag.Get("toml"), key)
+		}
 	}
 }
