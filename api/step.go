@@ -226,6 +226,7 @@ type StepStart struct {
 
 	CPUBind     string // of --cpu-bind, as SLURM_CPU_BIND has it; "": automatic
 	Dist        string // of --distribution
+	MPI         string // of --mpi; "": none
 	CPUsPerTask uint32 // 0: one
 	OneThread   bool   // tasks use one thread of each core
 }
@@ -264,6 +265,7 @@ func (s *StepStart) Code(w *wire.Coder) {
 	w.String(26, &s.Dist)
 	wire.Uint(w, 27, &s.CPUsPerTask)
 	w.Bool(28, &s.OneThread)
+	w.String(29, &s.MPI)
 }
 
 // Program is what some tasks run. With one program, Ranks is empty: all.
@@ -286,7 +288,15 @@ type StepInput struct {
 	Rows    uint16
 	Columns uint16
 	Ends    uint8 // why Signal ends the step: the output says so
+	Barrier *PMIBarrier
 }
+
+// PMIBarrier is a barrier of an MPI program: a node says that all its tasks are
+// there and what they have put, srun answers with what those of all nodes have.
+type PMIBarrier struct{ Pairs []string } // keys and values in turns
+
+// Code implements wire.Message.
+func (b *PMIBarrier) Code(w *wire.Coder) { wire.Texts(w, 1, &b.Pairs) }
 
 // Why srun ends a step.
 const (
@@ -302,6 +312,7 @@ func (i *StepInput) Code(w *wire.Coder) {
 	wire.Uint(w, 4, &i.Rows)
 	wire.Uint(w, 5, &i.Columns)
 	wire.Uint(w, 6, &i.Ends)
+	wire.Pointer(w, 7, &i.Barrier)
 }
 
 // StepEvent is something from a node for srun. Exactly one part is set.
@@ -313,7 +324,8 @@ type StepEvent struct {
 	Taken   uint64 // bytes of input that the tasks of the node have taken, in all
 	Lost    string // the node does not answer any more, and why; its tasks are lost
 	Done    bool   // nothing more comes from this node
-	Ending  bool   // the step is being ended, by its job or by scancel
+	Barrier *PMIBarrier
+	Ending  bool // the step is being ended, by its job or by scancel
 }
 
 // Code implements wire.Message.
@@ -326,6 +338,7 @@ func (e *StepEvent) Code(w *wire.Coder) {
 	w.String(6, &e.Lost)
 	w.Bool(7, &e.Done)
 	w.Bool(8, &e.Ending)
+	wire.Pointer(w, 9, &e.Barrier)
 }
 
 // Output is a piece of what a task wrote.

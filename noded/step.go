@@ -20,6 +20,7 @@ import (
 	"muster/api/rpc"
 	"muster/internal/wire"
 	"muster/job"
+	"muster/noded/pmi"
 	"muster/noded/shepherd"
 )
 
@@ -60,9 +61,11 @@ type step struct {
 	leave    func() // when nothing is started in the box any more
 	dir      string
 	tasks    []*task
-	bindings []binding // by task
-	peer     string    // address of srun's host
-	killed   bool      // the loop's: tasks that are still being started are killed, too
+	bindings []binding   // by task
+	pmi      *pmi.Server // nil: no MPI program
+	pmiPort  string
+	peer     string // address of srun's host
+	killed   bool   // the loop's: tasks that are still being started are killed, too
 	viewers
 	send func(*api.StepEvent)
 }
@@ -188,7 +191,9 @@ func (st *step) run(ctx, daemon context.Context, stream pb.Node_StepServer) {
 		return
 	}
 	defer n.shows.remove(st)
-	if err := st.prepare(); err != nil {
+	serving, served := context.WithCancel(ctx)
+	defer served()
+	if err := errors.Join(st.servePMI(serving), st.prepare()); err != nil {
 		for _, t := range st.tasks {
 			t.close()
 		}
@@ -308,6 +313,9 @@ func (st *step) hear(ctx context.Context, stream pb.Node_StepServer) {
 		if in.Signal > 0 && in.Signal <= 64 {
 			st.sayEnds(in.Ends)
 			st.signal(ctx, unix.Signal(in.Signal))
+		}
+		if in.Barrier != nil {
+			st.released(in.Barrier)
 		}
 		if in.Rows > 0 {
 			st.resize(in.Rows, in.Columns)

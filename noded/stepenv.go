@@ -106,6 +106,9 @@ func (t *task) environment() []byte {
 		"SLURM_PRIO_PROCESS=0", "SLURM_OOM_KILL_STEP=0", "SLURMD_DEBUG=2",
 		"MUSTER_SOCKET=" + n.cfg.Socket, "MUSTER_BOOT_ID=" + n.boot,
 	}
+	if st.pmi != nil {
+		set = append(set, "PMI_PORT="+st.pmiPort, "PMI_ID="+number(t.rank), "PMI_RANK="+number(t.rank), "PMI_SIZE="+number(st.grant.Tasks))
+	}
 	if st.peer != "" { // where srun runs
 		set = append(set, "SLURM_LAUNCH_NODE_IPADDR="+st.peer, "SLURM_SRUN_COMM_HOST="+st.peer)
 	}

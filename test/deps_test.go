@@ -38,6 +38,7 @@ func house() []rule {
 		{"ctld/query", "ctld/service state sched api api/slurm accounting accounting/rollup partition job gres", "handlers reach the core by its contract only"},
 		{"noded", "noded/... api api/... job gres conf gres/topo", "a node knows nothing of state, scheduling and priorities"},
 		{"noded/agent", "api api/... job", "the agent passes calls on without looking inside"},
+		{"noded/pmi", "", "a protocol between processes and whoever has started them"},
 		{"noded/bind", "api/slurm", "which CPUs a task gets is worked out from numbers alone"},
 		{"noded/shepherd", "", "standard library, golang.org/x/sys and leaf tools"},
 		{"sched", "job gres partition accounting", "the planner is a pure function of its view"},

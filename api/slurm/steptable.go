@@ -60,7 +60,8 @@ var stepTable = []Option{
 	opt("kill-command", 'K', "", nil).only(Salloc).refused("the command gets SIGTERM when its allocation ends"),
 	opt("kill-on-bad-exit", 'K', "end the step when a task fails", setKillOnBad, "SLURM_KILL_BAD_EXIT").only(Srun),
 	runFlag("label", 'l', "put the task number before each line", func(r *Run) { r.Label = true }, "SLURM_LABELIO"),
-	req("mpi", 0, "none", setMPI, "SLURM_MPI_TYPE").only(Srun).differs("none only: start MPI programs with their own mpirun"),
+	req("mpi", 0, "none, or pmi2 for MPICH; list says so", setMPI, "SLURM_MPI_TYPE").only(Srun).
+		differs("pmi2 speaks version 1.1 of the protocol over a local port, not 2.0, and implies --kill-on-bad-exit; no pmix"),
 	runFlag("multi-prog", 0, "the argument is a file that names the program of each task", func(r *Run) { r.MultiProg = true }, "SLURM_MULTI_PROG"),
 	no("no-allocate", 'Z', NoArg, "a step belongs to a job").only(Srun),
 	flag("no-bell", 0, "do not ring the bell", func(o *Options) { o.Run.NoBell = true }).only(Salloc),
@@ -96,10 +97,17 @@ func (o Option) refused(why string) Option {
 }
 
 func setMPI(o *Options, v string) error {
-	if v != "none" && v != "list" {
-		return &OptionError{Text: "--mpi=" + v + " is not supported: none is what there is (start MPI programs with their own mpirun)", Code: 1}
+	switch v {
+	case "none", "list", "pmi2":
+	case "pmix":
+		return &OptionError{Text: "--mpi=pmix is not supported: MPICH programs run with --mpi=pmi2, those of Open MPI with its own mpirun in an allocation", Code: 1}
+	default:
+		return &OptionError{Before: "MPI: Unable to load any plugin", Text: "Invalid MPI type '" + v + "', --mpi=list for acceptable types", Code: 1}
 	}
 	o.Run.MPI = v
+	if v == "pmi2" && o.Run.KillOnBad == "" {
+		o.Run.KillOnBad = "1" // the others would wait for ever
+	}
 	return nil
 }
 

@@ -22,7 +22,7 @@ func srun(in *invocation) int {
 		return code
 	}
 	if c.o.Run.MPI == "list" {
-		fmt.Fprintln(in.stdout, "MPI plugin types are...\n\tnone")
+		fmt.Fprintln(in.stdout, "MPI plugin types are...\n\tnone\n\tpmi2")
 		return 0
 	}
 	if len(c.args) == 0 {

@@ -78,6 +78,9 @@ func (c *stepCommand) beginGroups(leader job.ID) (steps []*stepIO, err error) {
 		return nil, err
 	}
 	var used []string
+	if len(groups) > 1 && c.o.Run.MPI == "pmi2" {
+		return nil, errors.New("--mpi=pmi2 is not supported with several components: start MPI programs that have some with their own mpirun")
+	}
 	for _, g := range groups {
 		one := *g.command
 		one.client = nil

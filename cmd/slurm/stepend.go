@@ -154,3 +154,13 @@ func (s *stepIO) finish() {
 		s.say("Force Terminated %s", s.id())
 	}
 }
+
+// barrier gathers what the nodes of an MPI program have at a barrier, and gives
+// all of it to all of them when each is there.
+func (s *stepIO) barrier(b *api.PMIBarrier) {
+	s.gathered.Pairs = append(s.gathered.Pairs, b.Pairs...)
+	if s.arrived++; s.arrived == len(s.grant.Nodes) {
+		s.send(&api.StepInput{Barrier: &s.gathered})
+		s.arrived, s.gathered.Pairs = 0, nil
+	}
+}

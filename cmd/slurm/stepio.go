@@ -40,6 +40,8 @@ type stepIO struct {
 	running   []int           // tasks by node, with -v
 	over      map[uint32]bool // tasks that have ended
 	exits     exitLines
+	gathered  api.PMIBarrier // of an MPI program, from the nodes
+	arrived   int            // nodes that are there
 
 	sending sync.Mutex // of messages to the tasks
 	taken   []uint64   // input that each node has taken
@@ -70,6 +72,9 @@ func (s *stepIO) prepare(environ []string) error {
 	st.Umask, st.Append, st.JobName = umask(), b.Append == job.Yes, in.env("SLURM_JOB_NAME")
 	st.Terminal = o.Run.Terminal
 	st.Dist, st.CPUsPerTask = o.Job.Place.Dist, uint32(o.Job.Size.CPUsPerTask)
+	if o.Run.MPI != "none" {
+		st.MPI = o.Run.MPI
+	}
 	st.OneThread = o.Job.Size.ThreadsPerCore == 1 && o.WasSet("threads-per-core")|o.WasSet("hint") == slurm.FromCommandLine
 	if b := o.Run.CPUBind; b != nil {
 		st.CPUBind = b.String()
@@ -272,6 +277,8 @@ func (s *stepIO) event(e *api.StepEvent) {
 		s.abort()
 	case e.Started != nil:
 		s.startedOn(e.Node)
+	case e.Barrier != nil:
+		s.barrier(e.Barrier)
 	case e.Ending:
 		s.aborted()
 	case e.Done:

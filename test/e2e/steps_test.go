@@ -130,3 +130,26 @@ func TestBinding(t *testing.T) {
 		t.Errorf("--cpu-bind=verbose: %q, want %q", stderr, want)
 	}
 }
+
+// TestMPI: a program of MPICH passes a token round and gathers, on one node and
+// over four, under srun.
+func TestMPI(t *testing.T) {
+	compiler, err := exec.LookPath("mpicc.mpich")
+	if err != nil {
+		t.Skip("needs MPICH: apt-get install mpich libmpich-dev")
+	}
+	s := &site{Cluster: cluster.Up(t, "--controllers", "1", "--nodes", "4", "--cpus", "4", "--mem", "4000"), t: t, dir: t.TempDir()}
+	ring := filepath.Join(s.dir, "ring")
+	if out, err := exec.Command(compiler, "-o", ring, filepath.Join("testdata", "ring.c")).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", compiler, err, out)
+	}
+	for _, c := range []struct{ shape, want string }{
+		{"-N1 -n2", "rank 0 of 2 ring 3 sum 1\nrank 1 of 2 ring 3 sum 1\n"},
+		{"-N4 -n4", "rank 0 of 4 ring 10 sum 6\nrank 1 of 4 ring 3 sum 6\nrank 2 of 4 ring 6 sum 6\nrank 3 of 4 ring 10 sum 6\n"},
+	} {
+		stdout, stderr, _ := s.srun("sh", "-c", "srun --mpi=pmi2 "+c.shape+" "+ring+" | sort")
+		if stdout != c.want {
+			t.Errorf("%s:\n%s%swant\n%s", c.shape, stdout, stderr, c.want)
+		}
+	}
+}
