@@ -55,22 +55,22 @@ func TestMessages(t *testing.T) {
 	}{
 		{"an exit code of its own for each", "srun -n3 sh -c 'exit $SLURM_PROCID'",
 			"srun: error: n1: task 1: Exited with exit code 1\nsrun: error: n1: task 2: Exited with exit code 2\n", 2},
-		{"a signal", "srun -n2 sh -c 'kill -SEGV $$'", "srun: error: n1: tasks 0-1: Segmentation fault\n", 139},
-		{"SIGTERM", "srun -n2 sh -c 'kill -TERM $$'", "srun: error: n1: tasks 0-1: Terminated\nsrun: Force Terminated StepId=J.S\n", 143},
-		{"-K", "srun -K -n3 sh -c 'if [ $SLURM_PROCID = 1 ]; then exit 3; fi; exec sleep 100'",
+		{"a signal", "srun -n1 sh -c 'kill -SEGV $$'", "srun: error: n1: task 0: Segmentation fault\n", 139},
+		{"SIGTERM", "srun -n1 sh -c 'kill -TERM $$'", "srun: error: n1: task 0: Terminated\nsrun: Force Terminated StepId=J.S\n", 143},
+		{"-K", "srun -K -n2 sh -c 'if [ $SLURM_PROCID = 1 ]; then exit 3; fi; exec sleep 100'",
 			"srun: error: n1: task 1: Exited with exit code 3\nsrun: Terminating StepId=J.S\n" +
 				"slurmstepd: error: *** STEP J.S ON n1 CANCELLED AT TIME DUE TO TASK FAILURE ***\n" +
-				"srun: error: n1: tasks 0,2: Terminated\nsrun: Force Terminated StepId=J.S\n", 143},
-		{"-W", "srun -W 1 -n3 sh -c 'if [ $SLURM_PROCID = 1 ]; then exit 0; fi; exec sleep 100'",
-			"srun: First task exited 1s ago\nsrun: StepId=J.S tasks 0,2: running\nsrun: StepId=J.S task 1: exited\n" +
-				"srun: Terminating StepId=J.S\n" + aborted + killed + "srun: error: n1: tasks 0,2: Killed\n", 137},
-		{"-v", "srun -v -n2 sh -c 'exit 1'",
-			"srun: jobid 6: nodes(1):`n1', cpu counts: 2(x1)\nsrun: CpuBindType=(null type)\n" +
-				"srun: launching StepId=J.S on host n1, 2 tasks: [0-1]\nsrun: Node n1, 2 tasks started\n" +
-				"srun: Received task exit notification for 2 tasks of StepId=J.S (status=0x0100).\n" +
-				"srun: error: n1: tasks 0-1: Exited with exit code 1\n", 1},
-		{"scancel of the step", "srun -n2 sh -c '[ $SLURM_PROCID = 1 ] || scancel $SLURM_JOB_ID.$SLURM_STEP_ID; exec sleep 100'",
-			aborted + killed + "srun: error: n1: tasks 0-1: Killed\n", 137},
+				"srun: error: n1: task 0: Terminated\nsrun: Force Terminated StepId=J.S\n", 143},
+		{"-W", "srun -W 1 -n2 sh -c 'if [ $SLURM_PROCID = 1 ]; then exit 0; fi; exec sleep 100'",
+			"srun: First task exited 1s ago\nsrun: StepId=J.S task 0: running\nsrun: StepId=J.S task 1: exited\n" +
+				"srun: Terminating StepId=J.S\n" + aborted + killed + "srun: error: n1: task 0: Killed\n", 137},
+		{"-v", "srun -v -n1 sh -c 'exit 1'",
+			"srun: jobid 6: nodes(1):`n1', cpu counts: 1(x1)\nsrun: CpuBindType=(null type)\n" +
+				"srun: launching StepId=J.S on host n1, 1 tasks: 0\nsrun: Node n1, 1 tasks started\n" +
+				"srun: Received task exit notification for 1 task of StepId=J.S (status=0x0100).\n" +
+				"srun: error: n1: task 0: Exited with exit code 1\n", 1},
+		{"scancel of the step", "srun -n1 sh -c 'scancel $SLURM_JOB_ID.$SLURM_STEP_ID; exec sleep 100'",
+			aborted + killed + "srun: error: n1: task 0: Killed\n", 137},
 	} {
 		_, stderr, code := s.srun("sh", "-c", c.command)
 		if stderr != c.want || code != c.code {
