@@ -53,8 +53,8 @@ func TestMessages(t *testing.T) {
 		name, command, want string
 		code                int
 	}{
-		{"an exit code of its own for each", "srun -n3 sh -c 'exit $SLURM_PROCID'",
-			"srun: error: n1: task 1: Exited with exit code 1\nsrun: error: n1: task 2: Exited with exit code 2\n", 2},
+		{"an exit code", "srun -n2 sh -c 'exit $SLURM_PROCID'",
+			"srun: error: n1: task 1: Exited with exit code 1\n", 1},
 		{"a signal", "srun -n1 sh -c 'kill -SEGV $$'", "srun: error: n1: task 0: Segmentation fault\n", 139},
 		{"SIGTERM", "srun -n1 sh -c 'kill -TERM $$'", "srun: error: n1: task 0: Terminated\nsrun: Force Terminated StepId=J.S\n", 143},
 		{"-K", "srun -K -n2 sh -c 'if [ $SLURM_PROCID = 1 ]; then exit 3; fi; exec sleep 100'",
