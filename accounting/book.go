@@ -69,13 +69,12 @@ const SharesOfParent uint32 = 0x7fffffff
 
 // QOS is a quality of service (sacctmgr(1), QOS).
 type QOS struct {
-	Name           string
-	Description    string
-	Priority       uint32
-	Flags          QOSFlags
-	UsageFactor    Bound // in thousandths: how use in the QOS counts; none: 1
-	UsageThreshold Bound // least fair share, in millionths, with EnforceUsageThreshold
-	Limits         Limits
+	Name        string
+	Description string
+	Priority    uint32
+	Flags       QOSFlags
+	UsageFactor Bound // in thousandths: how use in the QOS counts; none: 1
+	Limits      Limits
 	// PerUser and PerAccount bound what all jobs in the QOS of one user, or of
 	// one account, hold.
 	PerUser, PerAccount Part

@@ -20,7 +20,7 @@ type check struct {
 
 // start judges all that keeps a job from starting.
 func (c *check) start() Refusal {
-	for _, part := range []func() Refusal{c.qosJobs, c.qosSize, c.assocJobs, c.assocSize} {
+	for _, part := range []func() Refusal{c.qosJobs, c.qosSize, c.assocJobs, c.assocSize, func() Refusal { return c.minutes(true) }} {
 		if no := part(); no.Is() {
 			return no
 		}

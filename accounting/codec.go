@@ -44,7 +44,6 @@ func (q *QOS) Code(c *wire.Coder) {
 	wire.Uint(c, 11, &q.GraceTime)
 	wire.Uint(c, 12, &q.Exempt)
 	wire.Uint(c, 13, &q.UsageFactor)
-	wire.Uint(c, 14, &q.UsageThreshold)
 }
 
 // Code implements wire.Message.
@@ -63,6 +62,9 @@ func (l *Limits) Code(c *wire.Coder) {
 	wire.Uint(c, 5, &l.MaxSubmit)
 	l.MaxTRES.code(c, 6)
 	wire.Uint(c, 7, &l.MaxWall)
+	l.GrpTRESMins.code(c, 8)
+	wire.Uint(c, 9, &l.GrpWall)
+	l.MaxTRESMins.code(c, 10)
 }
 
 // Code implements wire.Message.

@@ -63,4 +63,8 @@ type Limits struct {
 	MaxJobs, MaxSubmit Bound   // associations only
 	MaxTRES            Amounts // of one job
 	MaxWall            Bound   // minutes, of one job
+
+	GrpTRESMins Amounts // resource-minutes used so far
+	GrpWall     Bound   // minutes that jobs ran so far
+	MaxTRESMins Amounts // resource-minutes of one job, by its time limit
 }

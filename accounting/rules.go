@@ -14,16 +14,19 @@ type Rules struct {
 	Associations bool // jobs need an association
 	QOS          bool // and a QOS that it may use
 	Limits       bool
+	Safe         bool // a job starts only if its limits let it run to its end
+	Used         Used // what was used so far; needed for limits
 }
 
 // RulesOf reads the words of policy.enforce: limits, qos and safe each need
 // associations, and safe needs limits.
 func RulesOf(b *Book, enforce []string) *Rules {
-	r := &Rules{Book: b}
+	r := &Rules{Book: b, Used: unused{}}
 	for _, w := range enforce {
 		r.Associations = true
 		r.QOS = r.QOS || w == "qos"
 		r.Limits = r.Limits || w == "limits" || w == "safe"
+		r.Safe = r.Safe || w == "safe"
 	}
 	return r
 }
@@ -122,7 +125,10 @@ func (r *Rules) Possible(k *Ask) Refusal {
 	if no := c.qosSize(); no.Is() {
 		return no
 	}
-	return c.assocSize()
+	if no := c.assocSize(); no.Is() {
+		return no
+	}
+	return c.minutes(false)
 }
 
 func (r *Rules) check(uses Uses, k *Ask) *check {
@@ -138,3 +144,9 @@ type nobody struct{}
 
 // Use implements Uses.
 func (nobody) Use(Holder) Use { return Use{} }
+
+// unused is a cluster in which nothing was used so far.
+type unused struct{}
+
+// Usage implements Used.
+func (unused) Usage(string, string, string, string) *Usage { return &Usage{} }

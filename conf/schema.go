@@ -82,7 +82,7 @@ type partitionTable struct {
 	PreemptMode   string     `toml:"preempt_mode" doc:"What happens to a job of this partition that makes room for another: OFF, CANCEL or REQUEUE (PreemptMode). What [policy] says, if not given."`
 	GraceTime     seconds    `toml:"grace_time" default:"0" doc:"Time between the notice (SIGCONT, SIGTERM) to such a job and SIGKILL; 0 is [timers] kill_wait (GraceTime)."`
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
-	QOS           string     `toml:"qos" doc:"QOS whose limits hold for all jobs of the partition."`
+	QOS           string     `toml:"qos" doc:"QOS whose limits hold for all jobs of the partition." later:"limits of partition QOS"`
 	Billing       []string   `toml:"tres_billing_weights" doc:"What jobs are billed for each of a resource (TRESBillingWeights), such as cpu=1, mem=0.25G or gres/gpu=2; none: the CPUs."`
 	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"partitions that stand in for others"`
 }

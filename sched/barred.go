@@ -9,8 +9,9 @@ import (
 type gateKey struct{ account, user, qos, partition string }
 
 // gate remembers what a cycle has found out about the limits of some jobs, so
-// that not each of them is judged by all limits. Each limit bounds one resource,
-// or the time, by itself; so what passed for one job with more of everything
+// that not each of them is judged by all limits. Nearly each limit bounds one resource,
+// or the time, by itself (of those on their product a job may pass here that is held
+// when it is placed); so what passed for one job with more of everything
 // passes, and what did not pass for one with less does not. Starts only take away:
 // a refusal stays true, and what passed is counted down by all starts since.
 type gate struct {

@@ -28,7 +28,9 @@ func (r *Root) Book() *accounting.Book { return r.book }
 
 // Rules judge jobs by the book as far as the configuration enforces it.
 func (r *Root) Rules() *accounting.Rules {
-	return accounting.RulesOf(r.book, r.cluster.Policy.Enforce)
+	rules := accounting.RulesOf(r.book, r.cluster.Policy.Enforce)
+	rules.Used = r
+	return rules
 }
 
 // accounting changes the book.

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 
 	"muster/accounting"
@@ -265,5 +266,18 @@ func TestUseDecaysForYearsWithoutDrift(t *testing.T) {
 	want := before * math.Pow(l.perSecond, n)
 	if got := float64(w.raw()); math.Abs(got-want) > 1+1e-6*want {
 		t.Errorf("got %g, want %g", got, want)
+	}
+}
+
+// A start is refused in Apply once the association has used what it may.
+func TestUsedUpMinutesHoldStarts(t *testing.T) {
+	w := accountWorld(t, accounting.QOS{}, accounting.Limits{GrpTRESMins: accounting.Amounts{{Name: "cpu", Count: 1}}})
+	id := w.submit(inQ)
+	w.start(id, "n1")
+	w.exitAfter(id, 70_000)
+	next := w.submit(inQ)
+	res := w.do(w.startCmd(next, job.NoTask, 0, "n1"))
+	if res.Code != NoLongerFits || !strings.Contains(res.Text, "AssocGrpCPUMinutesLimit") {
+		t.Fatalf("got %+v", res)
 	}
 }

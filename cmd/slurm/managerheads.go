@@ -40,9 +40,9 @@ func managerHeads(entity string) []head {
 func associationHeads() []head {
 	return []head{
 		{"Cluster", 10, "cluster", ""}, {"Account", 10, "account", ""}, {"User", 10, "user", ""}, {"Partition", 10, "partition", ""}, {"Share", 9, "share", "fairshare"},
-		{"Priority", 10, "priority", ""}, {"GrpJobs", 7, "grpjobs", ""}, {"GrpTRES", 13, "grptres", ""}, {"GrpSubmit", 9, "grpsubmit", "grpsubmitjobs"}, {"GrpWall", 11, "", ""},
-		{"GrpTRESMins", 13, "", ""}, {"MaxJobs", 7, "maxjobs", ""}, {"MaxTRES", 13, "maxtres", "maxtresperjob"}, {"MaxTRESPerNode", 14, "", ""}, {"MaxSubmit", 9, "maxsubmit", "maxsubmitjobs"},
-		{"MaxWall", 11, "maxwall", "maxwalldurationperjob"}, {"MaxTRESMins", 13, "", ""}, {"QOS", 20, "qos", ""}, {"Def QOS", 9, "defaultqos", ""}, {"GrpTRESRunMins", 13, "", ""},
+		{"Priority", 10, "priority", ""}, {"GrpJobs", 7, "grpjobs", ""}, {"GrpTRES", 13, "grptres", ""}, {"GrpSubmit", 9, "grpsubmit", "grpsubmitjobs"}, {"GrpWall", 11, "grpwall", ""},
+		{"GrpTRESMins", 13, "grptresmins", ""}, {"MaxJobs", 7, "maxjobs", ""}, {"MaxTRES", 13, "maxtres", "maxtresperjob"}, {"MaxTRESPerNode", 14, "", ""}, {"MaxSubmit", 9, "maxsubmit", "maxsubmitjobs"},
+		{"MaxWall", 11, "maxwall", "maxwalldurationperjob"}, {"MaxTRESMins", 13, "maxtresmins", "maxtresminsperjob"}, {"QOS", 20, "qos", ""}, {"Def QOS", 9, "defaultqos", ""}, {"GrpTRESRunMins", 13, "", ""},
 	}
 }
 
@@ -58,9 +58,9 @@ func userAssociationHeads() []head {
 func qosHeads() []head {
 	return []head{
 		{"Name", 10, "name", ""}, {"Priority", 10, "priority", ""}, {"GraceTime", 10, "gracetime", ""}, {"Preempt", 10, "preempt", ""}, {"PreemptExemptTime", 19, "preemptexempttime", ""}, {"PreemptMode", 11, "preemptmode", ""},
-		{"Flags", 40, "flags", ""}, {"UsageThres", 10, "", ""}, {"UsageFactor", 11, "usagefactor", ""}, {"GrpTRES", 13, "grptres", ""}, {"GrpTRESMins", 13, "", ""}, {"GrpTRESRunMins", 13, "", ""},
-		{"GrpJobs", 7, "grpjobs", ""}, {"GrpSubmit", 9, "grpsubmit", "grpsubmitjobs"}, {"GrpWall", 11, "", ""}, {"MaxTRES", 13, "maxtres", "maxtresperjob"}, {"MaxTRESPerNode", 14, "", ""},
-		{"MaxTRESMins", 13, "", ""}, {"MaxWall", 11, "maxwall", "maxwalldurationperjob"}, {"MaxTRESPU", 13, "maxtrespu", "maxtresperuser"}, {"MaxJobsPU", 9, "maxjobspu", "maxjobsperuser"},
+		{"Flags", 40, "flags", ""}, {"UsageThres", 10, "", ""}, {"UsageFactor", 11, "usagefactor", ""}, {"GrpTRES", 13, "grptres", ""}, {"GrpTRESMins", 13, "grptresmins", ""}, {"GrpTRESRunMins", 13, "", ""},
+		{"GrpJobs", 7, "grpjobs", ""}, {"GrpSubmit", 9, "grpsubmit", "grpsubmitjobs"}, {"GrpWall", 11, "grpwall", ""}, {"MaxTRES", 13, "maxtres", "maxtresperjob"}, {"MaxTRESPerNode", 14, "", ""},
+		{"MaxTRESMins", 13, "maxtresmins", "maxtresminsperjob"}, {"MaxWall", 11, "maxwall", "maxwalldurationperjob"}, {"MaxTRESPU", 13, "maxtrespu", "maxtresperuser"}, {"MaxJobsPU", 9, "maxjobspu", "maxjobsperuser"},
 		{"MaxSubmitPU", 11, "maxsubmitpu", "maxsubmitjobsperuser"}, {"MaxTRESPA", 13, "maxtrespa", "maxtresperaccount"}, {"MaxTRESRunMinsPA", 22, "", ""}, {"MaxTRESRunMinsPU", 22, "", ""},
 		{"MaxJobsPA", 9, "maxjobspa", "maxjobsperaccount"}, {"MaxSubmitPA", 11, "maxsubmitpa", "maxsubmitjobsperaccount"}, {"MinTRES", 13, "mintres", "mintresperjob"},
 	}

@@ -48,6 +48,16 @@ func setLimit(l *accounting.Limits, p api.Pair) (ok bool, err error) {
 		return true, setAmounts(&l.MaxTRES, api.Pair{Name: p.Name, Value: "cpu=" + p.Value})
 	case "maxnodes", "maxnodesperjob":
 		return true, setAmounts(&l.MaxTRES, api.Pair{Name: p.Name, Value: "node=" + p.Value})
+	case "grptresmins", "grptresmin":
+		return true, setAmounts(&l.GrpTRESMins, p)
+	case "grpcpumins", "grpcpumin":
+		return true, setAmounts(&l.GrpTRESMins, api.Pair{Name: p.Name, Value: "cpu=" + p.Value})
+	case "grpwall":
+		return true, setWall(&l.GrpWall, p)
+	case "maxtresmins", "maxtresminsperjob", "maxtresminspj":
+		return true, setAmounts(&l.MaxTRESMins, p)
+	case "maxcpumins", "maxcpuminsperjob":
+		return true, setAmounts(&l.MaxTRESMins, api.Pair{Name: p.Name, Value: "cpu=" + p.Value})
 	case "maxwall", "maxwalldurationperjob", "maxwallduration":
 		return true, setWall(&l.MaxWall, p)
 	}
@@ -157,6 +167,8 @@ func setQOSField(q *accounting.QOS, p api.Pair) error {
 		q.Priority = uint32(n)
 	case "flags", "flag":
 		return setFlags(q, p)
+	case "usagefactor":
+		return setFactor(&q.UsageFactor, p)
 	case "maxjobsperuser", "maxjobspu", "maxjobs":
 		return setBound(&q.PerUser.Jobs, p)
 	case "maxjobsperaccount", "maxjobspa":
@@ -190,6 +202,8 @@ func setFlags(q *accounting.QOS, p api.Pair) error {
 		switch {
 		case name == "-1":
 			flags = 0
+		case f&^(accounting.DenyOnLimit|accounting.NoDecay) != 0:
+			return value(p, fmt.Errorf("nothing acts on the flag %s yet", f))
 		case f == 0:
 			return invalid(fmt.Sprintf(" Unknown QOS flag used in:\n  '%s'", p.Value))
 		case p.Op == "-":
@@ -199,6 +213,22 @@ func setFlags(q *accounting.QOS, p api.Pair) error {
 		}
 	}
 	q.Flags = flags
+	return nil
+}
+
+// setFactor reads a factor of at most three decimals; -1 sets it to 1.
+func setFactor(b *accounting.Bound, p api.Pair) error {
+	if p.Value == "-1" {
+		*b = 0
+		return nil
+	}
+	whole, rest, _ := strings.Cut(p.Value, ".")
+	rest = strings.TrimRight(rest, "0")
+	n, err := strconv.ParseUint(whole+(rest + "000")[:3], 10, 31)
+	if err != nil || len(rest) > 3 || p.Op != "" {
+		return value(p, errors.New("want a factor of at most three decimals, such as 0.5"))
+	}
+	*b = accounting.AtMost(n)
 	return nil
 }
 

@@ -123,7 +123,7 @@ func (t *tables) top() *accounting.Association {
 }
 
 func (t *tables) assocs() {
-	t.fields("cluster account user partition share priority grpjobs grptres grpsubmit maxjobs maxtres maxsubmit maxwall qos defaultqos depth parentname defaccount adminlevel")
+	t.fields("cluster account user partition share priority grpjobs grptres grpsubmit maxjobs maxtres maxsubmit maxwall grptresmins grpwall maxtresmins qos defaultqos depth parentname defaccount adminlevel")
 	t.walk(t.top(), 0, func(a *accounting.Association, depth int) {
 		l := &a.Limits
 		def, admin := "", ""
@@ -131,16 +131,16 @@ func (t *tables) assocs() {
 			def, admin = u.Default, adminLevel(u.Admin)
 		}
 		t.row(t.cluster, a.Account, a.User, a.Partition, shares(a), bound(a.Priority), bound(l.GrpJobs), amounts(l.GrpTRES), bound(l.GrpSubmit),
-			bound(l.MaxJobs), amounts(l.MaxTRES), bound(l.MaxSubmit), wall(l.MaxWall), strings.Join(t.book.Allowed(a), ","), a.Default, strconv.Itoa(depth), a.Parent, def, admin)
+			bound(l.MaxJobs), amounts(l.MaxTRES), bound(l.MaxSubmit), wall(l.MaxWall), amounts(l.GrpTRESMins), wall(l.GrpWall), amounts(l.MaxTRESMins), strings.Join(t.book.Allowed(a), ","), a.Default, strconv.Itoa(depth), a.Parent, def, admin)
 	})
 }
 
 func (t *tables) qos() {
-	t.fields("name priority gracetime preemptmode preempt preemptexempttime usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres description")
+	t.fields("name priority gracetime preemptmode preempt preemptexempttime usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres grptresmins grpwall maxtresmins description")
 	for _, q := range t.book.QOS {
 		l := &q.Limits
 		t.row(q.Name, strconv.Itoa(int(q.Priority)), clock(uint64(q.GraceTime)), cmp.Or(strings.ToLower(q.PreemptMode.String()), "cluster"), strings.Join(q.Preempt, ","), exempt(q), usageFactor(q), q.Flags.String(), amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
-			amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), amounts(q.MinTRES), q.Description)
+			amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), amounts(q.MinTRES), amounts(l.GrpTRESMins), wall(l.GrpWall), amounts(l.MaxTRESMins), q.Description)
 	}
 }
 

@@ -31,7 +31,7 @@ func (t *tables) shares() {
 			running = &accounting.Usage{}
 		}
 		t.row(t.cluster, a.Account, a.User, a.Partition, raw, ratioText(s.Norm), strconv.FormatUint(s.Used.Raw.Whole(), 10), ratioText(s.Normal), ratioText(s.Effective),
-			factor, level, "", minutesOf(names, running.Get), minutesOf(names, s.Used.Get), strconv.Itoa(s.Depth), a.Parent)
+			factor, level, amounts(a.Limits.GrpTRESMins), minutesOf(names, running.Get), minutesOf(names, s.Used.Get), strconv.Itoa(s.Depth), a.Parent)
 	}
 }
 
