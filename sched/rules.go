@@ -57,7 +57,7 @@ func beginBehindPartition(whys []Why) []Why {
 	}
 	for at := len(whys) - 1; at > begin; at-- {
 		switch whys[at].Reason {
-		case job.ReasonPartitionDown, job.ReasonPartitionInactive, job.ReasonPartitionConfig, job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
+		case job.ReasonPartitionDown, job.ReasonPartitionInactive, job.ReasonPartitionConfig, job.ReasonPartitionNodeLimit:
 			why := whys[begin]
 			copy(whys[begin:at], whys[begin+1:at+1])
 			whys[at] = why

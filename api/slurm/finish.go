@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -142,7 +143,22 @@ func (o *Options) readNodeLists() error {
 	} else if err := o.expandList(&place.Nodes); err != nil {
 		return err
 	}
-	return o.expandList(&place.Exclude)
+	if o.in.Program == Sbatch && place.Dist != "arbitrary" { // there the tasks follow the list
+		place.Nodes = firstOfEach(place.Nodes)
+	}
+	err := o.expandList(&place.Exclude)
+	place.Exclude = firstOfEach(place.Exclude)
+	return err
+}
+
+// firstOfEach drops repeated names.
+func firstOfEach(names []string) []string {
+	seen := make(map[string]bool, len(names))
+	return slices.DeleteFunc(names, func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
 }
 
 // expandList replaces the one text that a setter left by the names in it; a

@@ -102,7 +102,11 @@ func setNodeInfo(o *Options, v string) error {
 			*field = 0
 			continue
 		}
-		n, ok := digits(parts[i])
+		low, high, ranged := strings.Cut(parts[i], "-") // of a range the lower end counts
+		n, ok := digits(low)
+		if _, good := digits(high); ranged && !good {
+			ok = false
+		}
 		switch {
 		case !ok || n >= math.MaxUint16-2:
 			return &OptionError{Text: fmt.Sprintf("Invalid numeric value \"%s\" for %s arg of -B.", parts[i], [...]string{"first", "second", "third"}[i]), Code: 1}
@@ -171,9 +175,15 @@ func setDistribution(o *Options, v string) error {
 
 // setSegment reads a number of nodes.
 func setSegment(o *Options, v string) error {
-	n, err := number("segment", v, 1, math.MaxInt32-1)
+	n := int64(0) // an empty text is none, as 0 is
+	if v != "" {
+		var err error
+		if n, err = number("segment", v, 0, math.MaxUint16-2); err != nil {
+			return refuse("segment")
+		}
+	}
 	o.Job.Place.Segment = uint32(n)
-	return err
+	return nil
 }
 
 // setSwitches reads count[@time].
@@ -246,6 +256,13 @@ func setGPUBind(o *Options, v string) error {
 }
 
 func setTRESBind(o *Options, v string) error {
+	if v == "" {
+		o.Job.Gres.Bind = ""
+		return nil
+	}
+	if !strings.HasPrefix(v, "gres/") {
+		return o.notSubmitted(TextTRES)
+	}
 	bind, ok := strings.CutPrefix(v, "gres/gpu:")
 	if _, known := gres.ParseBinding(bind); !ok || !known {
 		return &OptionError{Text: "Invalid --tres-bind argument: " + v, Code: 255}
@@ -277,6 +294,9 @@ func setTRESPerTask(o *Options, v string) error {
 			devices = append(devices, part)
 			o.taskGPUs = o.taskGPUs || gresName(part) == "gpu"
 		default:
+			if slices.Contains([]string{"mem", "node", "billing", "energy", "vmem", "pages"}, strings.ToLower(name)) {
+				return &OptionError{Text: "Invalid TRES for --tres-per-task: " + name, Fatal: true, Code: 1}
+			}
 			return o.notSubmitted(TextTRES)
 		}
 	}

@@ -10,7 +10,7 @@
 //
 // where DIR holds Slurm's commands and SLURM_CONF names a cluster of the shape of
 // test/conformance/cluster.toml with the name conform. A difference that is not
-// in known.go, with its reason, fails the test, unless testdata/open.txt has it:
+// in known.go or judged.go, with its reason, fails the test, unless testdata/open.txt has it:
 // those nobody has judged yet. DIFFER_OPEN=1 and MUSTER_FULL=1 make that list anew;
 // it should only become shorter.
 package differ

@@ -18,19 +18,21 @@ type entry struct {
 	reason  string
 }
 
+const diskOfNode = "where the cluster file gives no tmp_disk, that of the node counts; Slurm counts 0"
+
 // entries are the known differences.
 func entries() []entry {
 	return []entry{
 		{where: "env:(MUSTER_.*|SLURM_CONF)", reason: "how a job finds its cluster"},
 		{where: "env:(HYDRA_.*|I_MPI_HYDRA_.*|OMPI_MCA_.*|PRTE_MCA_.*)", reason: "MPI launchers need no word to start their daemons by our srun; --external-launcher is refused"},
 		{where: "env:SLURM_JOB_GROUP", got: userName, reason: "set for all users; Slurm leaves it out for this one"},
-		{where: "env:.*", key: "run: .*--(export=(NONE|NIL|FOO.*)|export-file=.*|get-user-env).*|run: (SBATCH_EXPORT|SLURM_EXPORT_ENV)=NONE.*", reason: "the user cannot log in: Slurm never starts the job, ours starts without the login's variables"},
+		{where: "env:.*", key: "run: .*--(export=(NONE|NIL|FOO.*|ALL,.*)|export-file=.*|get-user-env).*|run: (SBATCH_EXPORT|SLURM_EXPORT_ENV)=NONE.*", reason: "the user cannot log in: Slurm never starts the job, ours starts without the login's variables"},
 		{where: "env:SLURM_GPUS_PER_TASK", reason: "sbatch(1) has it; Slurm 26.05.3 leaves it out of the script"},
-		{where: "code|stdout|stderr", options: []string{"tmp"}, reason: "where the cluster file gives no tmp_disk, that of the node counts; Slurm counts 0"},
+		{where: "code", options: []string{"tmp"}, want: "1", got: "0", reason: diskOfNode},
+		{where: "stdout", options: []string{"tmp"}, want: "", got: ".*<ID>.*", reason: diskOfNode},
+		{where: "stderr", options: []string{"tmp"}, want: ".*(Temporary disk specification can not be satisfied|Requested node configuration is not available).*", reason: diskOfNode},
 		{where: "stderr", options: []string{"priority"}, got: `(?s).*warning: --priority is for operators only.*`, reason: "what has no effect is said"},
-		{where: "code|stdout|stderr", options: []string{"exclusive"}, key: "(?i).*exclus\\S*[= ]user.*", reason: "nodes are not shared by user: no node suits such a job"},
 		{where: "code|stdout|stderr", options: []string{"profile"}, got: "(?s).*profiles are not kept here.*|255|", reason: "refused by name: profiles are not kept"},
-		{where: "code|stderr", options: []string{"requeue"}, key: ".*expedite.*", reason: "refused by name: use --requeue"},
 		{where: "stdout", key: `(squeue|sinfo) .*(AllocNodes|AllocSID|AssocId|SLUID|Priority|PriorityLong|PendingTime|LastSchedEval|CPUsLoad|FreeMem|Port|NodeAddr).*|squeue .*%s|squeue .*%12s.*|sinfo .*%(12)?[eoO].*|sacct .*(DBIndex|SLUID|Priority|CPUTimeRAW|ElapsedRaw|(Ave|Max|Min|TRESUsage)\\w+).*`,
 			reason: "tells of the machine, of the moment, or of who made the record"},
 		{where: "record:WCKey", reason: "workload keys are kept and shown; Slurm shows them with TrackWCKey only"},
@@ -47,7 +49,7 @@ func Known(d *Difference, got *Answer) string {
 	if d.Where == "stderr" && d.Want != "" && adviceAfter(d.Want, d.Got) {
 		return "Slurm's message, followed by a line that says what to do"
 	}
-	for _, e := range entries() {
+	for _, e := range slices.Concat(entries(), judged()) {
 		if e.matches(d) {
 			return e.reason
 		}
@@ -71,8 +73,16 @@ func (e entry) matches(d *Difference) bool {
 // like Slurm's.
 func refusedByName(c *Case, got *Answer) string {
 	for _, o := range slurm.OptionHelp(slurm.Sbatch) {
-		if o.Refuse != "" && slices.Contains(c.Options, o.Name) && got.Code == 1 && strings.Contains(got.Stderr, "--"+o.Name+" is not supported: ") {
+		if !slices.Contains(c.Options, o.Name) || got.Code != 1 {
+			continue
+		}
+		if o.Refuse != "" && strings.Contains(got.Stderr, "--"+o.Name+" is not supported: ") {
 			return "refused: " + o.Refuse
+		}
+		for _, v := range o.Never {
+			if strings.Contains(strings.ToLower(got.Stderr), "--"+o.Name+"="+strings.ToLower(v.Value)+" is not supported: ") {
+				return "refused: " + v.Instead
+			}
 		}
 	}
 	return ""
