@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"muster/internal/durable"
 )
 
 // journalFile is a file of batches, one after the other. A batch is on disk as a
@@ -264,7 +266,7 @@ func (j *journalFile) rewrite() error {
 		err = os.Rename(j.name+".new", j.name)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(j.name))
+		err = durable.SyncDir(filepath.Dir(j.name))
 	}
 	if err != nil {
 		f.Close()
@@ -276,16 +278,6 @@ func (j *journalFile) rewrite() error {
 	j.file, j.size = f, int64(len(b))
 	j.limit = max(journalLimit, 2*j.size)
 	return nil
-}
-
-// syncDir makes a rename durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 func (j *journalFile) close() {

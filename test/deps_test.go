@@ -80,6 +80,7 @@ func outsiders() map[string]string {
 		"github.com/tidwall/btree":            "state sched sched/feed internal/...",
 		"github.com/klauspost/compress":       "sched/sim/trace sched/cyclelog",
 		"golang.org/x/tools":                  "test",
+		"github.com/hanwen/go-fuse":           "test/faultfs",
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"muster/accounting"
+	"muster/internal/durable"
 	"muster/internal/wire"
 	"muster/job"
 )
@@ -120,22 +121,12 @@ func createSegment(dir, month string, before uint64) (*segment, error) {
 		err = os.Rename(path, filepath.Join(dir, month+suffix))
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = durable.SyncDir(dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ledger segment %s: %w", month, err)
 	}
 	return openSegment(dir, month)
-}
-
-// syncDir makes a new name in a directory last.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 func putMeta(tx *bolt.Tx, m *segmentMeta) error {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 
+	"muster/internal/durable"
 	"muster/job"
 )
 
@@ -184,7 +185,7 @@ func (b *blobs) flush() error {
 	if len(dirty) == 0 {
 		return nil
 	}
-	return syncDir(b.dir)
+	return durable.SyncDir(b.dir)
 }
 
 // sweepStretch is how many blobs are looked at before others get their turn.

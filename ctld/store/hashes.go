@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"muster/api"
+	"muster/internal/durable"
 	"muster/state"
 )
 
@@ -149,7 +150,7 @@ func writeEvidence(path string, root *state.Root) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // refuseDiverged keeps a replica whose state was found wrong from starting with

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"muster/ctld/store/wal"
+	"muster/internal/faults"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *Store) openRaft() error {
 			return err
 		}
 	}
-	s.bolt, err = boltdb.New(boltdb.Options{Path: path, MsgpackUseNewTimeFormat: true,
+	s.bolt, err = boltdb.New(boltdb.Options{Path: path, MsgpackUseNewTimeFormat: true, NoSync: faults.On(faults.BoltNoSync),
 		BoltOptions: &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, Timeout: lockTimeout}})
 	if errors.Is(err, bbolt.ErrTimeout) {
 		return fmt.Errorf("raft log %s is in use: does controller %s run already?", path, s.cfg.Name)
@@ -63,9 +64,9 @@ func (s *Store) openRaft() error {
 	if s.log, err = wal.Open(s.cfg.Dir, s.bolt); err != nil {
 		return errors.Join(err, s.bolt.Close())
 	}
-	snaps, err := raft.NewFileSnapshotStoreWithLogger(s.cfg.Dir, keptSnapshots, log)
+	snaps, err := openSnapshots(s.cfg.Dir, log)
 	if err != nil {
-		return errors.Join(fmt.Errorf("snapshots in %s: %w", s.cfg.Dir, err), s.log.Close(), s.bolt.Close())
+		return errors.Join(err, s.log.Close(), s.bolt.Close())
 	}
 	s.trans = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: s.cfg.Stream, MaxPool: 3, Timeout: transportTimeout, Logger: log,

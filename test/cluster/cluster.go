@@ -59,6 +59,13 @@ func root(t testing.TB) string {
 // takes it down when the test ends.
 func Up(t testing.TB, args ...string) *Cluster {
 	t.Helper()
+	return UpOn(t, func(string) {}, args...)
+}
+
+// UpOn is Up with a function that may prepare the cluster's directory, such as mount
+// something there, before the cluster starts.
+func UpOn(t testing.TB, prepare func(dir string), args ...string) *Cluster {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "muster-test-")
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +83,7 @@ func Up(t testing.TB, args ...string) *Cluster {
 		}
 		os.RemoveAll(dir)
 	})
+	prepare(c.Dir)
 	if out, err := c.Muster(append([]string{"dev", "up", "--dir", c.Dir}, args...)...); err != nil {
 		t.Fatalf("muster dev up: %v\n%s", err, out)
 	}

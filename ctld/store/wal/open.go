@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"muster/internal/durable"
 )
 
 // idKey is where the store behind keeps the id of the log. With it there, the
@@ -56,7 +58,7 @@ func (l *Log) start(dir string, fresh bool, id []byte) error {
 	if err := l.format(number); err != nil {
 		return err
 	}
-	if err := syncDir(dir); err != nil {
+	if err := durable.SyncDir(dir); err != nil {
 		return err
 	}
 	return l.behind.Set([]byte(idKey), id)

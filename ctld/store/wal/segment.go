@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/hashicorp/raft"
+
+	"muster/internal/faults"
 )
 
 // segmentBytes is the size of a segment: some seconds of a busy cluster.
@@ -165,7 +167,11 @@ func names(dir string) [2]string {
 
 // openDisk opens a segment's file. Each write is one to the disk.
 func openDisk(path string) (disk, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_DSYNC, 0)
+	flags := os.O_RDWR | syscall.O_DSYNC
+	if faults.On(faults.TailNoSync) {
+		flags = os.O_RDWR
+	}
+	f, err := os.OpenFile(path, flags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -187,13 +193,4 @@ func create(path string) error {
 	}
 	_, err = f.Write(make([]byte, segmentBytes))
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
