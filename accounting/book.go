@@ -107,17 +107,17 @@ func Initial() *Book {
 }
 
 // Account finds an account; nil if there is none.
-func (b *Book) Account(name string) *Account { return find(b.Accounts, &Account{Name: name}) }
+func (b *Book) Account(name string) *Account { return find(b.Accounts, [3]string{name}) }
 
 // User finds a user; nil if there is none.
-func (b *Book) User(name string) *User { return find(b.Users, &User{Name: name}) }
+func (b *Book) User(name string) *User { return find(b.Users, [3]string{name}) }
 
 // QOSNamed finds a QOS; nil if there is none.
-func (b *Book) QOSNamed(name string) *QOS { return find(b.QOS, &QOS{Name: name}) }
+func (b *Book) QOSNamed(name string) *QOS { return find(b.QOS, [3]string{name}) }
 
 // Assoc finds an association by all three names; nil if there is none.
 func (b *Book) Assoc(account, user, partition string) *Association {
-	return find(b.Assocs, &Association{Account: account, User: user, Partition: partition})
+	return find(b.Assocs, [3]string{account, user, partition})
 }
 
 // Of finds the association that holds for a job: the one for its partition if
@@ -231,13 +231,22 @@ func (u *User) key() [3]string        { return [3]string{u.Name} }
 func (q *QOS) key() [3]string         { return [3]string{q.Name} }
 func (a *Association) key() [3]string { return [3]string{a.Account, a.User, a.Partition} }
 
-func order[E entity](a, b E) int {
-	x, y := a.key(), b.key()
-	return slices.Compare(x[:], y[:])
+func order[E entity](a, b E) int { return byKey(a, b.key()) }
+
+func byKey[E entity](a E, key [3]string) int {
+	own := a.key()
+	for i := range own {
+		if c := strings.Compare(own[i], key[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
-func find[E entity](list []E, like E) E {
-	if i, ok := slices.BinarySearchFunc(list, like, order[E]); ok {
+// find looks an entity up by its key; it allocates nothing, since the planner asks
+// for each job.
+func find[E entity](list []E, key [3]string) E {
+	if i, ok := slices.BinarySearchFunc(list, key, byKey[E]); ok {
 		return list[i]
 	}
 	var none E
