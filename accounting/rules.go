@@ -99,8 +99,16 @@ func (r *Rules) Start(uses Uses, k *Ask) Refusal {
 // StartAtLeast is Start for a job that is not placed yet: Want is the least that
 // it can come to, so what asks for a least amount is not judged.
 func (r *Rules) StartAtLeast(uses Uses, k *Ask) Refusal {
-	if no := r.Member(k); no.Is() || !r.Limits {
+	if no := r.Member(k); no.Is() {
 		return no
+	}
+	return r.LimitsAtLeast(uses, k)
+}
+
+// LimitsAtLeast is StartAtLeast for a job that is known to belong.
+func (r *Rules) LimitsAtLeast(uses Uses, k *Ask) Refusal {
+	if !r.Limits {
+		return Refusal{}
 	}
 	c := r.check(uses, k)
 	c.early = true

@@ -116,8 +116,8 @@ func UseOf(a *job.Allocation) Use {
 
 // Holders are all counts that a job of an account, user, partition and QOS
 // belongs to.
-func Holders(account, user, partition, qos string) []Holder {
-	return []Holder{
+func Holders(account, user, partition, qos string) [6]Holder {
+	return [6]Holder{
 		{Kind: HeldByAssoc, Account: account, User: user},
 		{Kind: HeldByPart, Account: account, User: user, Partition: partition},
 		{Kind: HeldByAccount, Account: account},

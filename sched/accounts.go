@@ -80,7 +80,7 @@ func leastOf(list accounting.Amounts, name, typ string, n uint64) accounting.Amo
 func (l *accountLedger) Holds(j *job.Job, a *job.Allocation, limit job.Minutes) Why {
 	k := l.ask(j, a.Partition, limit)
 	k.Want = accounting.UseOf(a)
-	return l.why(&k, false)
+	return l.why(&k)
 }
 
 // Started implements Ledger.
@@ -104,12 +104,14 @@ func (l *accountLedger) ask(j *job.Job, partition string, limit job.Minutes) acc
 	return accounting.Ask{Account: j.Account, User: user(j), Partition: partition, QOS: j.QOS, Wall: limit}
 }
 
-func (l *accountLedger) why(k *accounting.Ask, least bool) Why {
-	judge := l.Rules.Start
-	if least {
-		judge = l.Rules.StartAtLeast
-	}
-	no := judge(l, k)
+func (l *accountLedger) why(k *accounting.Ask) Why {
+	no := l.Rules.Start(l, k)
+	return Why{no.Reason, no.Detail}
+}
+
+// whyAtLeast judges a member by the limits, by the least that its job comes to.
+func (l *accountLedger) whyAtLeast(k *accounting.Ask) Why {
+	no := l.Rules.LimitsAtLeast(l, k)
 	return Why{no.Reason, no.Detail}
 }
 

@@ -24,11 +24,15 @@ type gate struct {
 	refused accounting.Use // this much did not
 	refWall job.Minutes
 	why     Why
+	strange Why // none of these jobs belongs
 }
 
 // bars judges a job by its gate first, then by the limits.
 func (l *accountLedger) bars(k *accounting.Ask) Why {
 	g := l.gateOf(k)
+	if g.strange.Reason != job.ReasonNone {
+		return g.strange
+	}
 	if g.why.Reason != job.ReasonNone && covers(&k.Want, &g.refused) && k.Wall >= g.refWall {
 		return g.why
 	}
@@ -47,13 +51,13 @@ func (l *accountLedger) bars(k *accounting.Ask) Why {
 	if !g.narrow {
 		wide := *k
 		wide.Want, wide.Wall = widened(&k.Want), job.Unlimited
-		if l.why(&wide, true).Reason == job.ReasonNone {
+		if l.whyAtLeast(&wide).Reason == job.ReasonNone {
 			g.pass(&wide, l)
 			return Why{}
 		}
 		g.narrow = true
 	}
-	why := l.why(k, true)
+	why := l.whyAtLeast(k)
 	if why.Reason == job.ReasonNone {
 		g.pass(k, l)
 	}
@@ -92,7 +96,8 @@ func (l *accountLedger) gateOf(k *accounting.Ask) *gate {
 	}
 	g := l.gates[key]
 	if g == nil {
-		g = &gate{}
+		no := l.Rules.Member(k)
+		g = &gate{strange: Why{no.Reason, no.Detail}}
 		l.gates[key] = g
 	}
 	return g

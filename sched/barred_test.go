@@ -26,7 +26,8 @@ func TestGatesAgreeWithLimits(t *testing.T) {
 			if n := rapid.Uint64Range(0, 3).Draw(rt, "gpu"); n > 0 {
 				k.Want.Others = k.Want.Others.With("gres/gpu", n)
 			}
-			want := l.why(&k, true)
+			no := l.Rules.StartAtLeast(l, &k)
+			want := Why{no.Reason, no.Detail}
 			got := l.bars(&k)
 			if (got.Reason == job.ReasonNone) != (want.Reason == job.ReasonNone) {
 				rt.Fatalf("%+v: the gate says %v %q, the limits say %v %q", k, got.Reason, got.Detail, want.Reason, want.Detail)

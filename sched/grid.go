@@ -24,7 +24,8 @@ type grid struct {
 	memory []int64
 	gpus   []int64
 	sets   []uint64 // by word of 64 nodes, then row, then column
-	now    []uint64 // the nodes that are in a set from the first column to this one
+	now    []uint64 // nodes in a set from the first column to this one, by row, column, word
+	words  int
 	parts  [][]uint16
 	count  []int32 // nodes in a set, by partition, then row, then column
 	own    []gridNode
@@ -68,7 +69,7 @@ func (c *cycle) makeGrid() {
 		}
 	}
 	g.sets = make([]uint64, (len(c.view.Nodes)+63)/64*g.rows*len(g.start))
-	g.now = make([]uint64, len(g.sets))
+	g.now, g.words = make([]uint64, len(g.sets)), (len(c.view.Nodes)+63)/64
 	g.count = make([]int32, len(c.view.Partitions)*g.rows*len(g.start))
 	for i := range c.view.Nodes {
 		g.addNode(c, i)
@@ -179,13 +180,6 @@ func (g *grid) row(word, row int) []uint64 {
 	return g.sets[at : at+n]
 }
 
-// rowNow is row for the sets since now.
-func (g *grid) rowNow(word, row int) []uint64 {
-	n := len(g.start)
-	at := (word*g.rows + row) * n
-	return g.now[at : at+n]
-}
-
 func (g *grid) counts(part, row int) []int32 {
 	n := len(g.start)
 	at := (part*g.rows + row) * n
@@ -241,10 +235,11 @@ func (g *grid) sum() {
 		for i := 1; i < n; i++ {
 			s[i] ^= s[i-1]
 		}
-		since := g.now[at : at+n]
-		since[0] = s[0]
-		for i := 1; i < n; i++ {
-			since[i] = since[i-1] & s[i]
+		word, row := at/n/g.rows, at/n%g.rows
+		has := ^uint64(0)
+		for i := range s {
+			has &= s[i]
+			*g.sinceNow(row, i, word) = has
 		}
 	}
 	for at := 0; at < len(g.count); at += n {
@@ -360,25 +355,8 @@ func (g *grid) clear(node, first, end int, bit uint64, free []int64, r *partitio
 				g.counts(int(p), row)[first+col]--
 			}
 		}
-		g.sinceNow(node, row, first, end)
+		g.followNow(node, row, first, end)
 	})
-}
-
-// sinceNow follows a change of a node's columns [first, end) of a row.
-func (g *grid) sinceNow(node, row, first, end int) {
-	bit := uint64(1) << (node % 64)
-	s, since := g.row(node/64, row), g.rowNow(node/64, row)
-	has := bit
-	if first > 0 {
-		has &= since[first-1]
-	}
-	for col := first; col < len(s); col++ {
-		has &= s[col]
-		if since[col]&bit == has && col >= end {
-			return
-		}
-		since[col] = since[col]&^bit | has
-	}
 }
 
 // redraw draws a node's columns anew.
@@ -402,7 +380,7 @@ func (g *grid) redraw(c *cycle, node int, from, to job.Time) {
 					g.counts(int(p), row)[first+col] += change
 				}
 			}
-			g.sinceNow(node, row, first, end)
+			g.followNow(node, row, first, end)
 		}
 	})
 }
@@ -412,10 +390,7 @@ func (g *grid) redraw(c *cycle, node int, from, to job.Time) {
 // other nodes of the word.
 func (g *grid) pick(word int, set uint64, rows []int, first, end int) (in uint64, next int) {
 	if first == 0 && end > 0 {
-		for _, row := range rows {
-			set &= g.rowNow(word, row)[end-1]
-		}
-		return set, 1
+		return g.pickNow(word, set, rows, end), 1
 	}
 	next = len(g.start)
 	for _, row := range rows {

@@ -9,7 +9,7 @@ import (
 )
 
 // stepsPerCycle is that of a controller.
-const stepsPerCycle = 200_000
+const stepsPerCycle = 2_000_000
 
 // Budget is what a controller gives each cycle.
 func Budget() sched.Budget {
