@@ -9,7 +9,7 @@ import (
 
 // stepsPerCycle bounds one cycle of the planner; a plan that is cut goes on in
 // the next one.
-const stepsPerCycle = 200_000
+const stepsPerCycle = 2_000_000
 
 // follower is the planner with a view that follows the roots.
 type follower struct{ feed *feed.Feed }
