@@ -59,7 +59,7 @@ func (s *server) Call(in *pb.CallRequest, stream replies) error {
 		return end(stream, &api.End{Err: apiError(err)})
 	}
 	if !here {
-		return s.c.forward(ctx, in, stream)
+		return s.c.forward(ctx, in, &r.Caller, stream)
 	}
 	return s.c.handle(ctx, &r, m, stream)
 }
@@ -156,8 +156,9 @@ func (c *Controller) waitFor(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// forward passes a call to the leader and its answer back.
-func (c *Controller) forward(ctx context.Context, in *pb.CallRequest, stream replies) error {
+// forward passes a call to the leader and its answer back. The leader believes
+// what a controller says of the caller, so it gets what authorize has made of it.
+func (c *Controller) forward(ctx context.Context, in *pb.CallRequest, who *api.Caller, stream replies) error {
 	leader := c.store.Leader()
 	client, ok := c.peers.client(leader)
 	if !ok {
@@ -169,7 +170,7 @@ func (c *Controller) forward(ctx context.Context, in *pb.CallRequest, stream rep
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answer, err := client.Call(ctx, &pb.CallRequest{Call: in.Call, Caller: in.Caller, Hops: in.Hops + 1})
+	answer, err := client.Call(ctx, &pb.CallRequest{Call: in.Call, Caller: wire.Encode(nil, who), Hops: in.Hops + 1})
 	for err == nil {
 		var m *pb.CallReply
 		if m, err = answer.Recv(); err == nil {

@@ -17,7 +17,7 @@ func Methods() []service.Method {
 	return []service.Method{
 		{Name: api.MethodPing, Handle: ping},
 		{Name: api.MethodJobs, Handle: jobs},
-		{Name: api.MethodScript, Handle: script},
+		{Name: api.MethodScript, Own: true, Handle: script},
 		{Name: api.MethodNodes, Live: true, Handle: nodes},
 		{Name: api.MethodPartitions, Handle: partitions},
 		{Name: api.MethodReservations, Handle: reservations},
@@ -28,7 +28,7 @@ func Methods() []service.Method {
 		{Name: api.MethodWhy, Handle: why},
 		{Name: api.MethodConfigs, Handle: configs},
 		{Name: api.MethodBookList, Handle: bookList},
-		{Name: api.MethodCrontab, Handle: crontab},
+		{Name: api.MethodCrontab, Own: true, Handle: crontab},
 		{Name: api.MethodUse, Live: true, Handle: use},
 	}
 }
