@@ -81,12 +81,20 @@ func (o *oracle) fair(a *Association) *Association {
 	return up
 }
 
-// below lists those whose fair account a is.
+// below lists those whose fair account a is, in the order of the tree.
 func (o *oracle) below(a *Association) []*Association {
+	if a.Account != RootAccount && !o.own(a) {
+		return nil
+	}
+	return o.within(a)
+}
+
+func (o *oracle) within(a *Association) []*Association {
 	var out []*Association
-	for _, c := range o.b.Assocs {
-		if o.fair(c) == a {
-			out = append(out, c)
+	for _, c := range o.b.Below(a.Account) {
+		out = append(out, c)
+		if c.User == "" && !o.own(c) {
+			out = append(out, o.within(c)...)
 		}
 	}
 	return out
