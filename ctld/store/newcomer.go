@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
+
+	"muster/internal/durable"
 )
 
 // newcomerFile is in the data directory of a replica that is not caught up yet.
@@ -110,9 +112,17 @@ func (n *newcomer) heard(index uint64) {
 	}
 }
 
-// settle ends the time as a newcomer.
+// settle ends the time as a newcomer, durably: if the file came back with a power
+// cut of all replicas, each would refuse its vote to the others. Where that fails
+// it is tried again with the next entries.
 func (n *newcomer) settle() {
-	if n.fresh.Load() && os.Remove(n.file) == nil {
+	if !n.fresh.Load() {
+		return
+	}
+	if err := os.Remove(n.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if durable.SyncDir(filepath.Dir(n.file)) == nil {
 		n.fresh.Store(false)
 	}
 }
