@@ -38,7 +38,8 @@ type attempt struct {
 	ending    *pb.Ending // somebody wants its end
 	timedOut  bool       // its end is that of its time limit
 	suspended bool
-	usage     pb.Usage // highest samples
+	early     []*pb.Signal // came before it was known to run
+	usage     pb.Usage     // highest samples
 
 	next   func()      // goes on with the end when the line is in the output
 	count  countdown   // to the time limit
@@ -238,7 +239,11 @@ func (n *Node) signalAll(a *attempt, sig unix.Signal) {
 	}
 }
 
-// signal carries out a user's signal and answers it.
+// maxEarly bounds the signals that wait for a job to run.
+const maxEarly = 64
+
+// signal carries out a user's signal and answers it. One that comes while the job
+// is being started is sent when it runs.
 func (n *Node) signal(s *pb.Signal) *pb.SignalDone {
 	done := &pb.SignalDone{Id: s.Id}
 	a := n.attempts[keyOf(s.Attempt)]
@@ -247,7 +252,19 @@ func (n *Node) signal(s *pb.Signal) *pb.SignalDone {
 		done.Error = fmt.Sprintf("job %d has ended", s.GetAttempt().GetJob())
 	case s.Number == 0 || s.Number > 64:
 		done.Error = fmt.Sprintf("there is no signal %d", s.Number)
-	case a.state != running && a.state != holding:
+	case a.state == running || a.state == holding:
+		n.sendSignal(a, s)
+	case len(a.early) == maxEarly:
+		done.Error = fmt.Sprintf("job %d has not started yet and %d signals wait for it; try again when it runs", a.key.Job, maxEarly)
+	default:
+		a.early = append(a.early, s)
+	}
+	return done
+}
+
+// sendSignal sends a signal to the part of a job that it is for.
+func (n *Node) sendSignal(a *attempt, s *pb.Signal) {
+	switch {
 	case s.HasStep && s.Step == uint32(job.BatchStep), s.BatchOnly:
 		if a.launch.Batch {
 			n.client.Signal(&shepherd.Signal{Key: a.key, Number: s.Number})
@@ -259,7 +276,6 @@ func (n *Node) signal(s *pb.Signal) *pb.SignalDone {
 	default:
 		n.stepSignal(a.key, s.Number, nil)
 	}
-	return done
 }
 
 // suspend stops all processes of an attempt, or lets them go on. One that has not

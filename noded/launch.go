@@ -323,6 +323,10 @@ func (n *Node) running(ctx context.Context, r shepherd.Running) {
 		return
 	}
 	n.armLimit(ctx, a, a.launch.EndMs)
+	for _, s := range a.early {
+		n.sendSignal(a, s)
+	}
+	a.early = nil
 	if a.suspended {
 		a.suspended = false
 		n.suspend(a, true)

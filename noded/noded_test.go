@@ -3,6 +3,7 @@ package noded
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -462,5 +463,28 @@ func TestDirectoryOfTheScriptGoesWithTheJob(t *testing.T) {
 		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
 			t.Errorf("%s: %s is still there (%v)", script, dir, err)
 		}
+	}
+}
+
+// A signal that comes before the job runs is not lost.
+func TestSignalBeforeTheJobRuns(t *testing.T) {
+	s := newSite(t)
+	pipe := filepath.Join(s.work, "pipe")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Chmod(pipe, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	s.launch(1, "sleep 300", stdout("pipe")) // waits for a reader
+	s.tell(&pb.ToNode{Signal: &pb.Signal{Id: 5, Attempt: &pb.Attempt{Job: 1}, Number: uint32(syscall.SIGUSR1), BatchOnly: true}})
+	s.wait("an answer", func() bool { _, ok := s.signals[5]; return ok })
+	if s.signals[5] != "" {
+		t.Errorf("answered %q", s.signals[5])
+	}
+	f, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if r := s.released(1); r.ExitSignal != uint32(syscall.SIGUSR1) {
+		t.Errorf("reported %v, want its end by signal %d", r, syscall.SIGUSR1)
 	}
 }
