@@ -40,6 +40,7 @@ type attempt struct {
 	suspended bool
 	early     []*pb.Signal // came before it was known to run
 	usage     pb.Usage     // highest samples
+	stepsUsed pb.Usage     // by tasks of steps that have ended here
 
 	next   func()      // goes on with the end when the line is in the output
 	count  countdown   // to the time limit

@@ -18,6 +18,7 @@ type outcome struct {
 	detail       string
 	at           int64 // milliseconds since the epoch; 0: now
 	usage        pb.Usage
+	steps        pb.Usage // what tasks of steps used, which have records of their own
 }
 
 // exited takes an exit record.
@@ -42,6 +43,7 @@ func (n *Node) exited(ctx context.Context, e shepherd.Exit) {
 func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
 	a.stopTimers()
 	a.state = finishing
+	o.steps.UserUs, o.steps.SystemUs = a.stepsUsed.UserUs, a.stepsUsed.SystemUs
 	if o.at == 0 {
 		o.at = n.leaderNow().UnixMilli()
 	}
@@ -106,12 +108,13 @@ func (n *Node) clear(ctx context.Context, a *attempt) error {
 	}
 }
 
-// usageOf is what an attempt used: the box knows all its processes, the exit
-// record only those that were waited for.
+// usageOf is what an attempt used but for its steps: the box knows all processes,
+// those of steps too, the exit record only those that were waited for.
 func usageOf(a *attempt, o *outcome, used cgroup.Stats) *pb.Usage {
 	u := &pb.Usage{UserUs: o.usage.UserUs, SystemUs: o.usage.SystemUs, MaxRssKb: max(o.usage.MaxRssKb, a.usage.MaxRssKb)}
 	if used.UserUS+used.SystemUS > 0 {
-		u.UserUs, u.SystemUs = used.UserUS, used.SystemUS
+		u.UserUs = max(u.UserUs, used.UserUS-min(used.UserUS, o.steps.UserUs))
+		u.SystemUs = max(u.SystemUs, used.SystemUS-min(used.SystemUS, o.steps.SystemUs))
 	}
 	return u
 }

@@ -387,6 +387,10 @@ func (n *Node) taskEvent(e *shepherd.Event) bool {
 	if e.Failed != nil || e.Exited != nil {
 		n.client.Taken(k)
 	}
+	if a := n.attempts[k.Attempted()]; a != nil && e.Exited != nil {
+		a.stepsUsed.UserUs += e.Exited.UserUS
+		a.stepsUsed.SystemUs += e.Exited.SystemUS
+	}
 	if t := n.tasks[k]; t != nil && e.Noted == nil && !(e.Started != nil && t.told) {
 		t.told = t.told || e.Started != nil
 		if e.Started != nil && t.step.killed {
