@@ -215,7 +215,14 @@ func removeJobDir(dir string) error {
 	if unix.Unlink(filepath.Join(dir, scriptName)) == nil && unix.Rmdir(dir) == nil {
 		return nil
 	}
-	return os.RemoveAll(dir)
+	err := os.RemoveAll(dir)
+	if errors.Is(err, os.ErrPermission) && os.Geteuid() != 0 {
+		// Without root the modes count that the job, our own user, has set.
+		if err = os.Chmod(dir, 0o700); err == nil {
+			err = os.RemoveAll(dir)
+		}
+	}
+	return err
 }
 
 // jobDir is the directory of the job's script, which belongs to the job's user.
