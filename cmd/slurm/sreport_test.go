@@ -55,8 +55,11 @@ func reported(t *testing.T, line string) string {
 	return out.String()
 }
 
-// What sreport prints, letter for letter, is what Slurm printed of the same use.
-func TestReportsAsSlurmPrintsThem(t *testing.T) {
+// The form of reports. The default AccountUtilizationByUser, TopUsage and
+// utilization by hours are what Slurm printed of the same use; the others have its
+// columns, and numbers that follow from these (Slurm's sample of the tree by hours
+// is 22.76% and 7 where this use, known in whole minutes only, gives 22.75% and 6).
+func TestReportsInTheFormOfSlurm(t *testing.T) {
 	for line, want := range map[string][]string{
 		"cluster AccountUtilizationByUser": {
 			"--------------------------------------------------------------------------------",
