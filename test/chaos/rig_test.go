@@ -166,6 +166,10 @@ func (r *rig) submit(ctx context.Context) error {
 	return nil
 }
 
+// service is how long a cluster that has its power back may take to answer. One that
+// takes longer has lost its service, which is a finding, too.
+const service = 2 * time.Minute
+
 // load submits jobs from two clients until the function it returns is called.
 // A submit that is refused is no loss. If the cluster is lost, nobody waits for its
 // answers.
@@ -192,14 +196,18 @@ func (r *rig) load() (end func(lost bool)) {
 		if lost {
 			cancel()
 		}
+		limit := time.AfterFunc(service, cancel)
 		clients.Wait()
+		limit.Stop()
 		cancel()
 	}
 }
 
 // present says which acknowledged jobs the accounting does not know, or knows twice.
 func (r *rig) present() error {
-	out, err := r.run(r.ctx, "", "sacct", "-X", "-n", "-P", "-a", "-S", "1970-01-01", "-o", "JobID,State")
+	ctx, cancel := context.WithTimeout(r.ctx, service)
+	defer cancel()
+	out, err := r.run(ctx, "", "sacct", "-X", "-n", "-P", "-a", "-S", "1970-01-01", "-o", "JobID,State")
 	if err != nil {
 		return err
 	}
@@ -223,13 +231,15 @@ func (r *rig) present() error {
 
 // drained waits until no job is left.
 func (r *rig) drained() error {
+	ctx, cancel := context.WithTimeout(r.ctx, 5*service)
+	defer cancel()
 	for {
-		out, err := r.run(r.ctx, "", "squeue", "-h", "-o", "%i %t %r")
+		out, err := r.run(ctx, "", "squeue", "-h", "-o", "%i %t %r")
 		if err == nil && out == "" {
 			return nil
 		}
-		if r.ctx.Err() != nil {
-			return fmt.Errorf("jobs are left: %s: %w", out, r.ctx.Err())
+		if ctx.Err() != nil {
+			return fmt.Errorf("jobs are left: %s: %w", out, errors.Join(ctx.Err(), err))
 		}
 		time.Sleep(200 * time.Millisecond) // squeue has no event to wait for
 	}
