@@ -108,27 +108,28 @@ const (
 
 // minuteReason is the row of reasons of a resource, by kind of limit.
 func minuteReason(name string) [6]job.Reason {
-	row := [6]job.Reason{qosWall: job.ReasonQOSGrpWallLimit, assocWall: job.ReasonAssocGrpWallLimit}
+	row := func(qosGroup, qosJob, assocGroup, assocJob job.Reason) [6]job.Reason {
+		return [6]job.Reason{qosMinutes: qosGroup, qosJobMinutes: qosJob, assocMinutes: assocGroup, assocJobMinutes: assocJob,
+			qosWall: job.ReasonQOSGrpWallLimit, assocWall: job.ReasonAssocGrpWallLimit}
+	}
 	family, _, _ := strings.Cut(name, "/")
 	switch family {
 	case "cpu":
-		row[qosMinutes], row[qosJobMinutes] = job.ReasonQOSGrpCPUMinutesLimit, job.ReasonQOSMaxCpuMinutesPerJobLimit
-		row[assocMinutes], row[assocJobMinutes] = job.ReasonAssocGrpCPUMinutesLimit, job.ReasonAssocMaxCpuMinutesPerJobLimit
+		return row(job.ReasonQOSGrpCPUMinutesLimit, job.ReasonQOSMaxCpuMinutesPerJobLimit,
+			job.ReasonAssocGrpCPUMinutesLimit, job.ReasonAssocMaxCpuMinutesPerJobLimit)
 	case "mem":
-		row[qosMinutes], row[qosJobMinutes] = job.ReasonQOSGrpMemoryMinutes, job.ReasonQOSMaxMemoryMinutesPerJob
-		row[assocMinutes], row[assocJobMinutes] = job.ReasonAssocGrpMemMinutes, job.ReasonAssocMaxMemMinutesPerJob
+		return row(job.ReasonQOSGrpMemoryMinutes, job.ReasonQOSMaxMemoryMinutesPerJob,
+			job.ReasonAssocGrpMemMinutes, job.ReasonAssocMaxMemMinutesPerJob)
 	case "node":
-		row[qosMinutes], row[qosJobMinutes] = job.ReasonQOSGrpNodeMinutes, job.ReasonQOSMaxNodeMinutesPerJob
-		row[assocMinutes], row[assocJobMinutes] = job.ReasonAssocGrpNodeMinutes, job.ReasonAssocMaxNodeMinutesPerJob
+		return row(job.ReasonQOSGrpNodeMinutes, job.ReasonQOSMaxNodeMinutesPerJob,
+			job.ReasonAssocGrpNodeMinutes, job.ReasonAssocMaxNodeMinutesPerJob)
 	case "license":
-		row[qosMinutes], row[qosJobMinutes] = job.ReasonQOSGrpLicenseMinutes, job.ReasonQOSMaxLicenseMinutesPerJob
-		row[assocMinutes], row[assocJobMinutes] = job.ReasonAssocGrpLicenseMinutes, job.ReasonAssocMaxLicenseMinutesPerJob
+		return row(job.ReasonQOSGrpLicenseMinutes, job.ReasonQOSMaxLicenseMinutesPerJob,
+			job.ReasonAssocGrpLicenseMinutes, job.ReasonAssocMaxLicenseMinutesPerJob)
 	case "billing":
-		row[qosMinutes], row[qosJobMinutes] = job.ReasonQOSGrpBillingMinutes, job.ReasonQOSMaxBillingMinutesPerJob
-		row[assocMinutes], row[assocJobMinutes] = job.ReasonAssocGrpBillingMinutes, job.ReasonAssocMaxBillingMinutesPerJob
-	default:
-		row[qosMinutes], row[qosJobMinutes] = job.ReasonQOSGrpGRESMinutes, job.ReasonQOSMaxGRESMinutesPerJob
-		row[assocMinutes], row[assocJobMinutes] = job.ReasonAssocGrpGRESMinutes, job.ReasonAssocMaxGRESMinutesPerJob
+		return row(job.ReasonQOSGrpBillingMinutes, job.ReasonQOSMaxBillingMinutesPerJob,
+			job.ReasonAssocGrpBillingMinutes, job.ReasonAssocMaxBillingMinutesPerJob)
 	}
-	return row
+	return row(job.ReasonQOSGrpGRESMinutes, job.ReasonQOSMaxGRESMinutesPerJob,
+		job.ReasonAssocGrpGRESMinutes, job.ReasonAssocMaxGRESMinutesPerJob)
 }

@@ -30,7 +30,7 @@ func readJob(t testing.TB, script string) ([]*Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Input{Program: Sbatch, Now: noon(t), Dir: "/work", UID: 1000,
+	in := &Input{Program: Sbatch, Now: noon(t), Dir: "/data/run", UID: 1000,
 		ReadFile: func(name string) ([]byte, error) { return nil, fmt.Errorf("no file %s", name) }}
 	var out []*Options
 	for i := range d.Components {
@@ -109,7 +109,7 @@ func describe(jobs []*Options, err error) string {
 // with what real Slurm makes of each.
 func TestDirectiveForms(t *testing.T) {
 	const unix = "REJECTED: Batch script contains DOS line breaks (\\r\\n);instead of expected UNIX line breaks (\\n)."
-	tests := []struct{ name, script, want string }{
+	directives(t, []directive{
 		{"no space after #SBATCH", "#SBATCH--job-name=zz", "JobName=zz"},
 		{"tab after #SBATCH", "#SBATCH\t-J zz", "JobName=zz"},
 		{"indented directive", " #SBATCH -J zz", ""},
@@ -147,7 +147,13 @@ func TestDirectiveForms(t *testing.T) {
 		{"stray word", "#SBATCH -J zz b", "REJECTED: Invalid directive found in batch script: b"},
 		{"unbalanced quote", `#SBATCH -J "zz`, "REJECTED: s.sh: line 2: Unmatched `\"` in [ \"zz]"},
 		{"empty constraint", "#SBATCH --constraint=", ""},
-		{"empty chdir", "#SBATCH --chdir=", "WorkDir=/work/"},
+		{"empty chdir", "#SBATCH --chdir=", "WorkDir=/data/run/"},
+	})
+}
+
+// TestDirectiveValues has values of options with what real Slurm makes of each.
+func TestDirectiveValues(t *testing.T) {
+	directives(t, []directive{
 		{"time 90", "#SBATCH --time=90", "TimeLimit=0-01:30"},
 		{"time 30:00", "#SBATCH --time=30:00", "TimeLimit=0-00:30"},
 		{"time 0-0:30:00", "#SBATCH --time=0-0:30:00", "TimeLimit=0-00:30"},
@@ -207,7 +213,14 @@ func TestDirectiveForms(t *testing.T) {
 		{"hetjob resets sizes", "#SBATCH -n 3\n#SBATCH hetjob\n#SBATCH -J b", "Tasks=3 JobName=b"},
 		{"unsupported option", "#SBATCH --bb=x", "REJECTED: Option --bb is not supported: there are no burst buffers here"},
 		{"variables are not expanded", "#SBATCH -J $USER --comment=`id`", "JobName=$USER Comment=`id`"},
-	}
+	})
+}
+
+// directive is a script's directives, and the job they make.
+type directive struct{ name, script, want string }
+
+func directives(t *testing.T, tests []directive) {
+	t.Helper()
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if got := describe(readJob(t, "#!/bin/bash\n"+test.script+"\n")); got != test.want {

@@ -89,7 +89,7 @@ func checkOptions(t *testing.T, p Program, documented *int) {
 // TestEnvironmentOptions: what input variables stand for, and that they are
 // between script and command line.
 func TestEnvironmentOptions(t *testing.T) {
-	in := &Input{Program: Sbatch, Now: noon(t), Dir: "/work"}
+	in := &Input{Program: Sbatch, Now: noon(t), Dir: "/data/run"}
 	vars := map[string]string{
 		"SBATCH_PARTITION": "short", "SBATCH_TIMELIMIT": "3", "SBATCH_JOB_NAME": "envname", "SBATCH_NO_REQUEUE": "1", "SBATCH_WAIT": "",
 		"SBATCH_OVERCOMMIT": "0", "SLURM_HINT": "multithread", "SBATCH_HINT": "nomultithread", "SBATCH_EXCLUSIVE": "", "SBATCH_MEM_PER_CPU": "100",

@@ -163,7 +163,12 @@ func (r *useReport) read(in *invocation, list []string, o *tableOptions) (from, 
 				err = fmt.Errorf("Unknown condition: %s", w)
 				break
 			}
-			r.words[strings.Fields(r.options)[i]] = value
+			name := strings.Fields(r.options)[i]
+			if n, bad := strconv.Atoi(value); name == "topcount" && (bad != nil || n < 1) {
+				err = fmt.Errorf("Invalid topcount %q: give a number of users from 1 up", value)
+				break
+			}
+			r.words[name] = value
 		}
 		if err != nil {
 			return from, to, err

@@ -159,8 +159,8 @@ func (r *useReport) top() *api.Table {
 		r.nameAccounts(list)
 	}
 	most := 10
-	if n, err := strconv.Atoi(r.words["topcount"]); err == nil && n > 0 {
-		most = n
+	if n := r.words["topcount"]; n != "" {
+		most, _ = strconv.Atoi(n) // checked when the words were read
 	}
 	return r.table(list[:min(most, len(list))])
 }

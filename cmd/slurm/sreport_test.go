@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,28 @@ func TestReportsInTheFormOfSlurm(t *testing.T) {
 }
 
 // Jobs are put into columns by their CPUs; the sums of accounts have all below them.
+func TestWordsOfReports(t *testing.T) {
+	for word, want := range map[string]string{
+		"topcount=3":   "",
+		"topcount=0":   "Invalid topcount",
+		"topcount=-1":  "Invalid topcount",
+		"topcount=ten": "Invalid topcount",
+		"topcount=":    "Invalid topcount",
+		"bottom=3":     "Unknown condition: bottom=3",
+	} {
+		rep, err := reportOf([]string{"user", "top"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &invocation{name: "sreport", now: time.Now}
+		r := &useReport{report: rep, words: map[string]string{}, widths: map[string]uint64{}}
+		_, _, err = r.read(in, []string{word}, &tableOptions{})
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %q", word, err, want)
+		}
+	}
+}
+
 func TestSizesOfJobs(t *testing.T) {
 	use := recordedUse()
 	size := func(account string, cpus uint32, start, end job.Time, s job.State) api.JobRecord {
