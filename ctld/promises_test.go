@@ -13,31 +13,8 @@ import (
 	"muster/partition"
 	"muster/sched"
 	"muster/state"
+	"muster/test/machine"
 )
-
-// apply applies commands to a machine as one entry.
-func apply(t *testing.T, m *state.Machine, list ...state.Command) []state.Result {
-	t.Helper()
-	e := &state.Entry{Now: m.Root().Now() + 1}
-	for _, c := range list {
-		e.Commands = append(e.Commands, state.Seal(c, state.Actor{}, state.RequestID{}))
-	}
-	res, err := m.Apply(m.Root().Index()+1, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
-}
-
-func waiting(t *testing.T, m *state.Machine, n int) []job.ID {
-	t.Helper()
-	var ids []job.ID
-	for range n {
-		one := state.NewJob{Request: job.Request{Partitions: []string{"main"}}}
-		ids = append(ids, apply(t, m, &state.Submit{Jobs: []state.NewJob{one}})[0].Jobs...)
-	}
-	return ids
-}
 
 func promiseOf(id job.ID, start job.Time) sched.Promise {
 	return sched.Promise{Job: id, Task: job.NoTask, Start: start, Partition: "main", Shape: 9,
@@ -46,14 +23,14 @@ func promiseOf(id job.ID, start job.Time) sched.Promise {
 
 func TestPromisesAreCommittedAtARateNotMoreOften(t *testing.T) {
 	m := state.New()
-	id := waiting(t, m, 1)[0]
+	id := machine.Waiting(t, m, 1)[0]
 	p := &promiser{}
 	now := time.UnixMilli(1_800_000_000_000)
 	list, wait := p.commands(&sched.Plan{Promises: []sched.Promise{promiseOf(id, 10)}}, m.Root(), now)
 	if len(list) != 1 || wait != 0 {
 		t.Fatalf("the first at once: %v, wait %s", list, wait)
 	}
-	apply(t, m, list...)
+	machine.Apply(t, m, list...)
 	next := &sched.Plan{Promises: []sched.Promise{promiseOf(id, 9)}}
 	if list, wait = p.commands(next, m.Root(), now.Add(promisesEvery/2)); len(list) != 0 || wait != promisesEvery/2 {
 		t.Errorf("too early: %v, wait %s", list, wait)

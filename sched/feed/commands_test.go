@@ -8,31 +8,8 @@ import (
 	"muster/partition"
 	"muster/sched"
 	"muster/state"
+	"muster/test/machine"
 )
-
-// apply applies commands to a machine as one entry.
-func apply(t *testing.T, m *state.Machine, list ...state.Command) []state.Result {
-	t.Helper()
-	e := &state.Entry{Now: m.Root().Now() + 1}
-	for _, c := range list {
-		e.Commands = append(e.Commands, state.Seal(c, state.Actor{}, state.RequestID{}))
-	}
-	res, err := m.Apply(m.Root().Index()+1, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
-}
-
-func waiting(t *testing.T, m *state.Machine, n int) []job.ID {
-	t.Helper()
-	var ids []job.ID
-	for range n {
-		one := state.NewJob{Request: job.Request{Partitions: []string{"main"}}}
-		ids = append(ids, apply(t, m, &state.Submit{Jobs: []state.NewJob{one}})[0].Jobs...)
-	}
-	return ids
-}
 
 func promiseOf(id job.ID, start job.Time) sched.Promise {
 	return sched.Promise{Job: id, Task: job.NoTask, Start: start, Partition: "main", Shape: 9,
@@ -41,14 +18,14 @@ func promiseOf(id job.ID, start job.Time) sched.Promise {
 
 func TestOnlyChangedPromisesAreCommitted(t *testing.T) {
 	m := state.New()
-	ids := waiting(t, m, 4)
+	ids := machine.Waiting(t, m, 4)
 	stays, moves, goes, starts := ids[0], ids[1], ids[2], ids[3]
 	first := &sched.Plan{Promises: []sched.Promise{promiseOf(stays, 10), promiseOf(moves, 10), promiseOf(goes, 10), promiseOf(starts, 10)}}
 	c := Promises(first, m.Root())
 	if len(c.Set) != 4 || len(c.Drop) != 0 {
 		t.Fatalf("the first promises: %+v", c)
 	}
-	apply(t, m, c)
+	machine.Apply(t, m, c)
 	if c := Promises(first, m.Root()); c != nil {
 		t.Fatalf("nothing has changed, and %+v would be committed", c)
 	}
