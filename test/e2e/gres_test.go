@@ -158,6 +158,9 @@ func tasksBound(s *site) {
 		{[]string{"--gpus=2", "--ntasks-per-gpu=2"}, "0 0;1 0;2 1;3 1"},
 	}
 	for _, c := range cases {
+		// Without root the numbers are the node's, which are those of the list above
+		// only when nothing else holds the first ones.
+		s.await("n2 is idle", func() bool { return strings.TrimSpace(s.Good(s.dir, "sinfo", "-h", "-n", "n2", "-o", "%t")) == "idle" })
 		out := s.Good(s.dir, "srun", append(append([]string{"-N1", "-w", "n2"}, c.args...), "sh", "-c", "echo $SLURM_PROCID $CUDA_VISIBLE_DEVICES")...)
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		slices.Sort(lines)
