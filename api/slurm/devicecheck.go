@@ -92,7 +92,7 @@ func (o *Options) countTasksByGPU() error {
 	per := uint64(s.TasksPerGPU)
 	nodes := uint64(max(s.MinNodes, 1))
 	tasks := uint64(s.Tasks)
-	if tasks == 0 && o.set["nodes"] != Unset {
+	if tasks == 0 && o.exactNodes() {
 		tasks = nodes
 	}
 	switch gpus := g.PerJob.Count("gpu"); {
@@ -103,10 +103,19 @@ func (o *Options) countTasksByGPU() error {
 		o.setTaskCount(g.PerNode.Count("gpu") * nodes * per)
 	case tasks > 0:
 		g.PerJob = append(g.PerJob, gres.Item{Name: "gpu", Count: max(tasks/per, 1)})
+		if g.Bind == "" {
+			g.Bind = fmt.Sprintf("single:%d", per)
+		}
 	default:
 		return badDevices("gres_job_state_validate: --ntasks-per-tres needs either a GRES GPU specification or a node/ntask specification")
 	}
 	return nil
+}
+
+// exactNodes tells whether a number of nodes was asked for, not a range.
+func (o *Options) exactNodes() bool {
+	s := &o.Job.Size
+	return o.set["nodes"] != Unset && (s.MaxNodes == 0 || s.MaxNodes == s.MinNodes)
 }
 
 // setTaskCount sets a number of tasks that was worked out, unless one was given
@@ -178,6 +187,9 @@ func (o *Options) checkByTask(c *deviceCounts) error {
 	s := &o.Job.Size
 	switch {
 	case c.job == 0 && (o.TaskCount || o.in.Program == Srun): // srun has a task a node without -n
+	case c.job == 0 && o.exactNodes() && s.MinNodes == 1: // so Slurm, which has a task for the one node
+		o.setTaskCount(uint64(max(s.TasksPerNode, 1)))
+		return nil
 	case c.job == 0 && c.name == "gpu":
 		return badDevices("Failed to validate job spec. --gpus-per-task or --tres-per-task used without either --gpus or -n/--ntasks is not allowed.")
 	case c.job == 0:

@@ -111,6 +111,12 @@ func (j *BatchJob) identity(e *environ) {
 	if b.Export != "" && !strings.EqualFold(b.Export, "ALL") {
 		e.set("SLURM_EXPORT_ENV", b.Export)
 	}
+	switch b.Append {
+	case job.Yes:
+		e.set("SLURM_OPEN_MODE", "a")
+	case job.No:
+		e.set("SLURM_OPEN_MODE", "t")
+	}
 	if b.GetUserEnv {
 		e.set("SLURM_GET_USER_ENV", "1")
 	}

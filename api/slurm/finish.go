@@ -17,7 +17,7 @@ import (
 func (o *Options) Finish() error {
 	for _, step := range []func() error{
 		o.checkGPUs, o.checkMemory, o.checkSharing, o.checkSpecialized, o.checkCPUs, o.readNodeLists, o.checkArbitrary,
-		o.checkNamed, o.checkTimes, o.countNodes, o.checkPlane, o.useHint, o.checkThreads, o.checkDevices,
+		o.checkNamed, o.checkTimes, o.useHint, o.countNodes, o.checkPlane, o.checkThreads, o.checkDevices,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (o *Options) checkGPUs() error {
 		return nil
 	}
 	for _, other := range []string{"tres-per-task", "gpus-per-task", "gpus-per-socket", "ntasks-per-node"} {
-		if o.set[other] != Unset {
+		if o.set[other] != Unset || other == "ntasks-per-node" && o.set["tasks-per-node"] != Unset {
 			return exclude("--%s is mutually exclusive with --ntasks-per-gpu and SLURM_NTASKS_PER_GPU", other)
 		}
 	}
@@ -128,11 +128,11 @@ func (o *Options) checkCPUs() error {
 // readNodeLists expands --nodelist, --nodefile and --exclude.
 func (o *Options) readNodeLists() error {
 	place := &o.Job.Place
-	if o.set["nodefile"] != Unset {
-		if o.NodeFile == "" {
-			return refuse("nodefile")
-		}
+	if o.set["nodefile"] != Unset && o.set["nodefile"] >= o.set["nodelist"] {
 		names, err := o.nodesInFile(o.NodeFile)
+		if o.NodeFile == "" {
+			return &OptionError{Text: "Invalid --nodefile node file", Code: 255}
+		}
 		if err == nil && len(names) == 0 {
 			err = errors.New("Hostlist is empty!") //lint:ignore ST1005 programs read the text
 		}
@@ -141,14 +141,24 @@ func (o *Options) readNodeLists() error {
 		}
 		place.Nodes = names
 	} else if err := o.expandList(&place.Nodes); err != nil {
-		return err
+		return o.badList(err, true)
 	}
 	if o.in.Program == Sbatch && place.Dist != "arbitrary" { // there the tasks follow the list
 		place.Nodes = firstOfEach(place.Nodes)
 	}
 	err := o.expandList(&place.Exclude)
 	place.Exclude = firstOfEach(place.Exclude)
-	return err
+	return o.badList(err, false)
+}
+
+// badList is the refusal of a list that can't be read. Slurm's commands look at
+// brackets of --nodelist only and leave all else to the cluster.
+func (o *Options) badList(err error, include bool) error {
+	var bad *OptionError
+	if !errors.As(err, &bad) || !bad.Fatal || include && strings.Contains(bad.Hint, "[") {
+		return err
+	}
+	return &OptionError{Text: o.notSubmitted(TextNodeName).(*OptionError).Text, Hint: bad.Hint, Code: 1}
 }
 
 // firstOfEach drops repeated names.
@@ -293,13 +303,7 @@ func (o *Options) countNodes() error {
 		s.MinNodes = uint32(distinct)
 		nodes = true
 	}
-	if o.set["extra-node-info"] != Unset && !o.TaskCount { // -B asks for a task on each thread named
-		n := uint64(max(s.MinNodes, 1)) * uint64(s.SocketsPerNode) * uint64(max(s.CoresPerSocket, 1)) * uint64(max(s.ThreadsPerCore, 1))
-		if n > 0 {
-			o.setTaskCount(n)
-		}
-	}
-	if !nodes || !o.TaskCount {
+	if o.countByShape(nodes); !nodes || !o.TaskCount {
 		return nil
 	}
 	if s.Tasks < s.MaxNodes && len(s.NodeCounts) == 0 {
@@ -310,6 +314,17 @@ func (o *Options) countNodes() error {
 		s.MinNodes, s.MaxNodes, s.NodeCounts = s.Tasks, s.Tasks, nil
 	}
 	return nil
+}
+
+// countByShape: where the number of nodes is fixed or -B was given, and no number
+// of tasks, there is one on each socket, core or thread that was named.
+func (o *Options) countByShape(nodes bool) {
+	s := &o.Job.Size
+	named := o.set["extra-node-info"] != Unset || nodes && (s.MaxNodes == 0 || s.MaxNodes == s.MinNodes)
+	if !named || o.TaskCount || s.TasksPerNode != 0 || s.SocketsPerNode+s.CoresPerSocket+s.ThreadsPerCore == 0 {
+		return
+	}
+	o.setTaskCount(uint64(max(s.MinNodes, 1)) * uint64(max(s.SocketsPerNode, 1)) * uint64(max(s.CoresPerSocket, 1)) * uint64(max(s.ThreadsPerCore, 1)))
 }
 
 // useHint turns --hint into counts, unless one of the options that it stands for

@@ -74,6 +74,7 @@ type Act struct {
 	Verbose    int
 	IgnorePBS  bool
 	Help       bool
+	HintHelp   bool // --hint=help
 	Usage      bool
 	Version    bool
 	ExportFile string

@@ -8,7 +8,7 @@ func placeOptions() []Option {
 		no("cluster-constraint", 0, RequiredArg, "there is no federation here", "SBATCH_CLUSTER_CONSTRAINT"),
 		req("clusters", 'M', "name of this cluster", text(func(o *Options) *string { return &o.Job.Cluster }), "SBATCH_CLUSTERS", "SLURM_CLUSTERS"),
 		no("consolidate-segments", 0, NoArg, "there is no block topology here", "SBATCH_CONSOLIDATE_SEGMENTS").each(),
-		req("constraint", 'C', "features that the nodes must have", text(func(o *Options) *string { return &o.Job.Place.Constraint }), "SBATCH_CONSTRAINT").each(),
+		req("constraint", 'C', "features that the nodes must have", setConstraint, "SBATCH_CONSTRAINT").each(),
 		flag("contiguous", 0, "nodes that are next to each other", func(o *Options) { o.Job.Place.Contiguous = true }).each(),
 		no("delay-boot", 0, RequiredArg, "nodes are not booted for jobs here", "SBATCH_DELAY_BOOT"),
 		req("distribution", 'm', "how tasks are spread: block, cyclic, plane=N, arbitrary", setDistribution, "SBATCH_DISTRIBUTION").each(),

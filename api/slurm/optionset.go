@@ -18,11 +18,15 @@ const maxText = 64 << 10
 func text(field func(*Options) *string) func(*Options, string) error {
 	return func(o *Options, v string) error {
 		if len(v) > maxText {
-			return &OptionError{Text: "An option value is longer than 65536 bytes", Code: 1}
+			return errLongText()
 		}
 		*field(o) = v
 		return nil
 	}
+}
+
+func errLongText() error {
+	return &OptionError{Text: "An option value is longer than 65536 bytes", Code: 1}
 }
 
 // u16 makes the setter of a count from 1 to 65533.
@@ -95,6 +99,15 @@ func setFile(field *string, v string) error {
 	return nil
 }
 
+// setConstraint keeps the expression; a comma is the older way to write &.
+func setConstraint(o *Options, v string) error {
+	if len(v) > maxText {
+		return errLongText()
+	}
+	o.Job.Place.Constraint = strings.ReplaceAll(v, ",", "&")
+	return nil
+}
+
 func setOpenMode(o *Options, v string) error {
 	switch low := strings.ToLower(v); {
 	case v == "":
@@ -150,7 +163,11 @@ func setNice(o *Options, v string) error {
 	v = strings.TrimLeft(v, blanks)
 	plain := strings.TrimLeft(v, "+-")
 	n, ok := longDigits(plain)
-	if !ok || len(plain)+1 < len(v) || n > math.MaxInt32-3 {
+	most := int64(math.MaxInt32 - 3)
+	if v[0] == '-' {
+		most++
+	}
+	if !ok || len(plain)+1 < len(v) || int64(n) > most {
 		return &OptionError{Text: "Invalid --nice value, out of range (+/- 2147483645)", Code: 255}
 	}
 	if v[0] == '-' {

@@ -109,7 +109,8 @@ func setNodeInfo(o *Options, v string) error {
 		}
 		switch {
 		case !ok || n >= math.MaxUint16-2:
-			return &OptionError{Text: fmt.Sprintf("Invalid numeric value \"%s\" for %s arg of -B.", parts[i], [...]string{"first", "second", "third"}[i]), Code: 1}
+			shown := parts[i][:min(len(parts[i]), 47)] // as much as Slurm has room for
+			return &OptionError{Text: fmt.Sprintf("Invalid numeric value \"%s\" for %s arg of -B.", shown, [...]string{"first", "second", "third"}[i]), Code: 1}
 		case n == 0:
 			return o.notSubmitted(TextNodeCount)
 		}
@@ -136,6 +137,9 @@ func setHint(o *Options, v string) error {
 	switch v = strings.ToLower(v); v {
 	case "compute_bound", "memory_bound", "multithread", "nomultithread":
 		o.Job.Place.Hint = v
+		return nil
+	case "help":
+		o.Act.HintHelp = true
 		return nil
 	}
 	return &OptionError{Text: "unrecognized --hint argument \"" + v + "\", see --hint=help", Code: 1}
@@ -274,6 +278,7 @@ func setTRESBind(o *Options, v string) error {
 // setTRESPerTask reads cpu=N, gres/name[:type]=N and license/name=N.
 func setTRESPerTask(o *Options, v string) error {
 	var devices []string
+	counted := false
 	for part := range strings.SplitSeq(v, ",") {
 		if part == "" {
 			continue
@@ -289,7 +294,9 @@ func setTRESPerTask(o *Options, v string) error {
 				n, _ := strconv.ParseInt(value, 10, 32)
 				return &OptionError{Text: fmt.Sprintf("Invalid --tres-per-task=cpu=%d", n), Fatal: true, Code: 1}
 			}
-			o.Job.Size.CPUsPerTask, o.taskCPUs = uint16(n), true
+			if !counted { // of several in one list the first counts
+				o.Job.Size.CPUsPerTask, o.taskCPUs, counted = uint16(n), true, true
+			}
 		case strings.HasPrefix(strings.ToLower(part), "gres/"):
 			devices = append(devices, part)
 			o.taskGPUs = o.taskGPUs || gresName(part) == "gpu"
@@ -320,6 +327,9 @@ func gresName(part string) string {
 // setGresFlags checks the words of --gres-flags.
 func setGresFlags(o *Options, v string) error {
 	var seen [2]bool
+	if sharing := "multiple-tasks-per-sharing"; strings.Contains(o.Job.Gres.Flags, sharing) && !strings.Contains(v, sharing) {
+		v = strings.TrimPrefix(v+","+sharing, ",") // a later option replaces the others only
+	}
 	for word := range strings.SplitSeq(v, ",") {
 		switch strings.ToLower(word) {
 		case "":

@@ -30,6 +30,8 @@ func sbatch(in *invocation) int {
 	switch act := &s.first.Act; {
 	case act.Help:
 		return printOptions(in, slurm.Sbatch)
+	case act.HintHelp:
+		return printHints(in)
 	case act.Usage:
 		fmt.Fprintln(in.stdout, "Usage: sbatch [OPTIONS...] SCRIPT [ARGS...]\n       sbatch [OPTIONS...] --wrap=COMMAND")
 		return 0
@@ -316,8 +318,12 @@ func (s *submission) submit(request *api.SubmitRequest) int {
 			return 0
 		}
 		t := reply.Test
-		fmt.Fprintf(in.stderr, "%s: Job %d to start at %s a using %d processors on nodes %s in partition %s\n", in.name, t.Job,
-			t.Start.Std().In(s.input.Now.Location()).Format("2006-01-02T15:04:05"), t.CPUs, t.Nodes, t.Partition)
+		where := ""
+		if request.Jobs[0].Request.Cluster != "" {
+			where = "on cluster " + reply.Cluster + " "
+		}
+		fmt.Fprintf(in.stderr, "%s: Job %d to start at %s %sa using %d processors on nodes %s in partition %s\n", in.name, t.Job,
+			t.Start.Std().In(s.input.Now.Location()).Format("2006-01-02T15:04:05"), where, t.CPUs, t.Nodes, t.Partition)
 		return 0
 	}
 	if len(reply.Jobs) == 0 {
@@ -361,6 +367,9 @@ func (s *submission) refused(err error, testOnly bool) int {
 	}
 	lines := strings.Split(e.Text, "\n")
 	last := len(lines) - 1
+	if testOnly {
+		lines, last = lines[last:], 0
+	}
 	for _, line := range lines[:last] {
 		s.in.errorf("%s", line)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,6 +88,9 @@ func (s *submission) environment(o *slurm.Options) (env []byte, userEnv bool, er
 	if o.WasSet("gpus-per-node") != slurm.Unset { // the node can't tell it from --gres
 		env = slurm.JoinEnvironment(env, "SLURM_GPUS_PER_NODE="+slurm.GPUText(o.Job.Gres.PerNode))
 	}
+	if o.WasSet("profile") != slurm.Unset {
+		env = slurm.JoinEnvironment(env, "SLURM_PROFILE=None")
+	}
 	return env, export.UserEnv, nil
 }
 
@@ -99,6 +103,9 @@ func readExportFile(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := readBounded(f, "Export file "+name)
+	if errors.Is(err, syscall.EBADF) {
+		return nil, &slurm.OptionError{Text: "Could not open user environment file " + name, Hint: err.Error(), Code: 1}
+	}
 	if err != nil {
 		return nil, err
 	}

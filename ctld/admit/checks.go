@@ -30,8 +30,11 @@ func (s *submission) checkText(q *job.Request) error {
 		{"job name", q.Name}, {"QOS", q.QOS}, {"workload key", q.WCKey}, {"reservation", q.Reservation},
 		{"mail user", q.Mail.User}, {"host name", b.SubmitHost},
 	} {
-		if len(t.text) > maxName || strings.ContainsAny(t.text, "\x00\n") {
-			return invalid(fmt.Sprintf("The %s is longer than %d bytes or has a line break in it", t.what, maxName))
+		if len(t.text) > maxName {
+			return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextTooLong, Hint: fmt.Sprintf("the %s has more than %d bytes", t.what, maxName)}
+		}
+		if strings.ContainsAny(t.text, "\x00\n") {
+			return invalid(fmt.Sprintf("The %s has a line break in it", t.what))
 		}
 	}
 	for _, t := range []struct{ what, text string }{
@@ -48,7 +51,7 @@ func (s *submission) checkText(q *job.Request) error {
 	if strings.HasPrefix(q.WCKey, "*") {
 		return invalid(slurm.TextWCKey)
 	}
-	for _, text := range []string{q.Account, q.Comment, q.Extra} {
+	for _, text := range []string{q.Account, q.Comment, q.Extra, strings.Join(q.Partitions, ",")} {
 		if len(text) > maxName {
 			return invalid(slurm.TextTooLong)
 		}
@@ -80,7 +83,7 @@ func (s *submission) checkNumbers(q *job.Request) error {
 		return invalid(slurm.TextNoPreemption) // the signal is for jobs that make room for a reservation
 	case q.Memory.MB > 1<<40, q.Place.TmpDiskMB > 1<<40:
 		return invalid(slurm.TextNodeConfig)
-	case q.Timing.Deadline != 0 && !endsInTime(&q.Timing, s.now):
+	case q.Timing.Deadline != 0 && !s.endsInTime(q):
 		return invalid(slurm.TextTimeLimit)
 	case q.Timing.Begin < 0 || q.Timing.Deadline < 0:
 		return invalid(slurm.TextTimeLimit)
@@ -239,12 +242,18 @@ func (s *submission) checkReservation(q *job.Request, account string) error {
 
 // endsInTime tells whether a job that starts as soon as it may can end before
 // its deadline, with the least time that it asks for.
-func endsInTime(t *job.Timing, now job.Time) bool {
+func (s *submission) endsInTime(q *job.Request) bool {
+	t := &q.Timing
 	least := t.Limit
 	if t.MinLimit != 0 {
 		least = t.MinLimit
 	}
-	start := max(now, t.Begin)
+	if least == 0 && len(q.Partitions) > 0 {
+		if p := s.root.Partition(q.Partitions[0]); p != nil {
+			least = p.DefaultTime
+		}
+	}
+	start := max(s.now, t.Begin)
 	if least == 0 || least == job.Unlimited {
 		return start < t.Deadline
 	}

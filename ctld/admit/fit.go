@@ -24,6 +24,7 @@ func (s *submission) checkPartitions(q *job.Request, account, qos string) error 
 	}
 	who := &partition.Asker{UID: s.owner.UID, Account: account, QOS: qos, Groups: s.owner.GroupNames}
 	var refusals []error
+	q.Size.LikelyNodes = 0
 	for _, name := range q.Partitions {
 		p := s.root.Partition(name)
 		if p == nil {
@@ -37,7 +38,10 @@ func (s *submission) checkPartitions(q *job.Request, account, qos string) error 
 			return err
 		}
 		if refused == nil && !s.held {
-			refused = s.couldRun(q, p)
+			var nodes int
+			if nodes, refused = s.couldRun(q, p); q.Size.LikelyNodes == 0 {
+				q.Size.LikelyNodes = uint32(nodes)
+			}
 		}
 		if refused != nil {
 			refusals = append(refusals, refused)
@@ -59,6 +63,12 @@ func (s *submission) permit(q *job.Request, p *partition.Partition, who *partiti
 	case job.ReasonNone:
 		return nil, nil
 	case job.ReasonPartitionConfig:
+		if why, _ := p.Admits(who); why == job.ReasonNone { // more nodes than there are
+			if lenient {
+				return nil, nil
+			}
+			return &api.Error{Kind: api.ErrInvalid, Text: textPartitionLimits, Hint: detail}, nil
+		}
 		if p.AdmitsGroups(who) {
 			break
 		}
@@ -89,32 +99,58 @@ func (s *submission) permit(q *job.Request, p *partition.Partition, who *partiti
 }
 
 // couldRun tells whether the partition's nodes, all empty and up, could run the
-// job. More nodes or tasks than the partition has are let in: the partition may
-// grow, and the job says why it waits.
-func (s *submission) couldRun(q *job.Request, p *partition.Partition) error {
+// job, and how many it would take; 0 is not known. More nodes or tasks than the
+// partition has are let in: the partition may grow, and the job says why it waits.
+func (s *submission) couldRun(q *job.Request, p *partition.Partition) (nodes int, refused error) {
 	need := partition.NewNeed(q, p, &s.cluster.Policy)
 	if need.MinNodes > len(p.Nodes) {
-		return nil
+		return 0, nil
 	}
 	hosts, missing := s.candidates(q, p)
 	if missing != "" && s.shaped(q, p) {
-		return s.tooMuch(need, nil, true)
+		return 0, s.tooMuch(need, nil, true)
 	}
 	if missing != "" {
-		return &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeConfig, Hint: fmt.Sprintf("node %s is not in partition %s", missing, p.Name)}
+		return 0, &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeConfig, Hint: fmt.Sprintf("node %s is not in partition %s", missing, p.Name)}
+	}
+	counted, refused := countedNodes(q, hosts)
+	if refused != nil {
+		return 0, refused
 	}
 	var placer partition.Placer
-	if _, _, ok := placer.Place(need, hosts); ok {
-		return nil
+	if placed, _, ok := placer.Place(need, hosts); ok {
+		return max(len(placed), counted), nil
 	}
 	if need.MaxNodes == 0 && need.Tasks > need.MinNodes {
 		small := *need
 		small.Tasks = need.MinNodes
 		if _, _, ok := placer.Place(&small, hosts); ok {
-			return nil
+			return 0, nil
 		}
 	}
-	return s.tooMuch(need, hosts, len(hosts) == 0 && s.shaped(q, p))
+	return 0, s.tooMuch(need, hosts, len(hosts) == 0 && s.shaped(q, p))
+}
+
+// countedNodes is how many nodes the counts of --constraint ask for, each of
+// which so many of the hosts must meet.
+func countedNodes(q *job.Request, hosts []partition.Candidate) (nodes int, refused error) {
+	f, err := partition.ParseFeatures(q.Place.Constraint)
+	if err != nil {
+		return 0, hinted(slurm.TextFeature, err)
+	}
+	for i := range f.Groups {
+		g, have := &f.Groups[i], 0
+		for k := range hosts {
+			if g.Expr.Matches(hosts[k].Host.Node.FeaturesOf()) {
+				have++
+			}
+		}
+		if have < g.Count {
+			return 0, &api.Error{Kind: api.ErrInvalid, Text: slurm.TextNodeConfig, Hint: fmt.Sprintf("of %d nodes wanted by --constraint=%s there are %d", g.Count, q.Place.Constraint, have)}
+		}
+		nodes += g.Count
+	}
+	return nodes, nil
 }
 
 // tooMuch says what of a request no node has.

@@ -211,7 +211,7 @@ func first(list string) string {
 func (v *view) longest(q *job.Request) (limit job.Minutes) {
 	for _, name := range q.Partitions {
 		p := v.root.Partition(name)
-		if p == nil {
+		if p == nil || p.State != partition.PartitionUp {
 			continue
 		}
 		l := cmp.Or(p.DefaultTime, p.MaxTime, job.Unlimited)

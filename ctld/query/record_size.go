@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 
 	"muster/api"
@@ -81,7 +82,7 @@ func (v *view) count(j *job.Job, p *partition.Partition) api.JobCount {
 		}
 		return c
 	}
-	nodes := max(s.MinNodes, 1)
+	nodes := leastNodes(s)
 	if c.Tasks == 0 {
 		c.Tasks = max(1, uint32(s.TasksPerNode)) * nodes
 	}
@@ -89,30 +90,52 @@ func (v *view) count(j *job.Job, p *partition.Partition) api.JobCount {
 	if s.Overcommit {
 		c.CPUs = max(s.MinCPUs, nodes)
 	}
-	c.Nodes = max(nodes, (c.CPUs+v.largest(p).cpus-1)/v.largest(p).cpus)
-	countWaiting(&c, j, p)
+	countWaiting(&c, j, nodes, v.largest(p).cpus)
+	if s.MaxNodes > c.Nodes && !j.Held.Is() && !j.Request.Place.MinimalN && p != nil {
+		c.Nodes = max(c.Nodes, min(s.MaxNodes, uint32(len(p.Nodes)))) // as many as there are
+	}
 	if per := j.Request.Gres.CPUsPerGPU; per > 0 {
 		c.CPUs = max(c.CPUs, uint32(per)*askedGPUs(j.Request, &c))
 	}
 	return c
 }
 
-// countWaiting works out the range of nodes that a waiting job shows. Slurm shows
-// no upper bound where none was asked for and none follows from a number of
-// tasks, and in place of the lower one what the job would get if the partition
-// were empty, which for -N 1-2 is two. A held job was not looked at yet.
-func countWaiting(c *api.JobCount, j *job.Job, p *partition.Partition) {
+// leastNodes is the least number of nodes that follows from the counts alone.
+func leastNodes(s *job.Size) uint32 {
+	n := max(s.MinNodes, 1)
+	if per := uint32(s.TasksPerNode); s.Tasks != 0 && per != 0 && s.MinNodes == 0 {
+		n = (s.Tasks + per - 1) / per
+	}
+	return n
+}
+
+// countWaiting works out the range of nodes that a waiting job shows: the least
+// is what the job would get if the partition were empty, or where that is not
+// known, as for a held job, what follows from the counts and the CPUs of the
+// largest node. There is no upper bound where none was asked for and none follows
+// from a number of tasks.
+func countWaiting(c *api.JobCount, j *job.Job, least, cpus uint32) {
 	s := &j.Request.Size
 	switch {
 	case s.MaxNodes != 0:
 		c.MaxNodes = s.MaxNodes
 	case s.Tasks != 0 || s.TasksPerNode != 0:
-		c.MaxNodes = max(c.Tasks, c.Nodes)
-	case j.Held.Is():
-		c.MaxNodes = c.Nodes
+		c.MaxNodes = max(c.Tasks, least)
 	}
-	if s.MaxNodes > c.Nodes && !j.Held.Is() && !j.Request.Place.MinimalN && p != nil {
-		c.Nodes = max(c.Nodes, min(s.MaxNodes, uint32(len(p.Nodes))))
+	switch {
+	case s.LikelyNodes != 0 && !j.Held.Is():
+		c.Nodes = s.LikelyNodes
+	case s.TasksPerNode != 0:
+		c.Nodes = max(least, c.Tasks/uint32(s.TasksPerNode))
+	case s.CPUsPerTask > 1:
+		c.Nodes = max(least, c.Tasks/max(1, cpus/uint32(s.CPUsPerTask)))
+	case s.TasksPerCore != 0:
+		c.Nodes = max(least, (c.Tasks+cpus-1)/cpus)
+	default:
+		c.Nodes = max(least, (c.CPUs+cpus-1)/cpus)
+		if j.Held.Is() {
+			c.MaxNodes = max(c.MaxNodes, c.Nodes)
+		}
 	}
 }
 
@@ -126,20 +149,33 @@ func askedGPUs(q *job.Request, c *api.JobCount) (n uint32) {
 	return n
 }
 
-// askedGres are the devices that a job asks for in all.
+// askedGres are the devices that a job asks for in all. Counts of one kind by
+// job, node, task and socket are about the same devices.
 func askedGres(q *job.Request, c *api.JobCount) (all []gres.Item) {
 	g := &q.Gres
-	all = addItems(all, g.PerNode, uint64(c.Nodes))
-	all = addItems(all, g.PerJob, 1)
-	all = addItems(all, g.PerTask, uint64(c.Tasks))
-	return addItems(all, g.PerSocket, uint64(max(q.Size.SocketsPerNode, 1))*uint64(c.Nodes))
+	for _, by := range []struct {
+		spec  gres.Spec
+		times uint64
+	}{
+		{g.PerJob, 1}, {g.PerNode, uint64(c.Nodes)}, {g.PerTask, uint64(c.Tasks)},
+		{g.PerSocket, uint64(max(q.Size.SocketsPerNode, 1)) * uint64(c.Nodes)},
+	} {
+		var rest gres.Spec
+		for _, it := range by.spec {
+			if !slices.ContainsFunc(all, func(have gres.Item) bool { return have.Name == it.Name }) {
+				rest = append(rest, it)
+			}
+		}
+		all = addItems(all, rest, by.times)
+	}
+	return all
 }
 
 // asked is what a job asks for, as trackable resources.
 func (v *view) asked(j *job.Job, c *api.JobCount, m api.JobMemory, p *partition.Partition) api.Resources {
 	q := j.Request
 	least := *c
-	least.Nodes = max(q.Size.MinNodes, 1) // what was asked for, not what the tasks will take
+	least.Nodes = leastNodes(&q.Size) // what was asked for, not what the tasks will take
 	c = &least
 	r := api.Resources{CPUs: c.CPUs, Nodes: c.Nodes, Billing: uint64(c.CPUs)}
 	r.Gres = askedGres(q, c)

@@ -59,7 +59,7 @@ func value(m map[string]string, key string) string {
 // saysHelp tells whether the answer is a text in our own words.
 func saysHelp(c *Case) bool {
 	for _, o := range c.Options {
-		if o == "help" || o == "usage" || o == "version" || o == "verbose" {
+		if o == "help" || o == "hint" && slices.Contains(c.Args, "--hint=help") || o == "usage" || o == "version" || o == "verbose" {
 			return true
 		}
 	}

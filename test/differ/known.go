@@ -36,7 +36,7 @@ func entries() []entry {
 		{where: "stdout", key: `(squeue|sinfo) .*(AllocNodes|AllocSID|AssocId|SLUID|Priority|PriorityLong|PendingTime|LastSchedEval|CPUsLoad|FreeMem|Port|NodeAddr).*|squeue .*%s|squeue .*%12s.*|sinfo .*%(12)?[eoO].*|sacct .*(DBIndex|SLUID|Priority|CPUTimeRAW|ElapsedRaw|(Ave|Max|Min|TRESUsage)\\w+).*`,
 			reason: "tells of the machine, of the moment, or of who made the record"},
 		{where: "record:WCKey", reason: "workload keys are kept and shown; Slurm shows them with TrackWCKey only"},
-		{where: "record:TresPer(Node|Job|Socket|Task)", reason: "devices are shown as they were read: with their count, those of one kind added up"},
+		{where: "record:TresPer(Node|Job|Socket|Task)", reason: "devices are shown as they were read: with their count, of those of one kind the last"},
 		{where: "record:Switches", reason: "the wait that was asked for is kept; Slurm cuts it to max_switch_wait"},
 	}
 }

@@ -168,7 +168,7 @@ func (c *Cluster) script(cs *Case, number int) (string, error) {
 		text += "#SBATCH " + c.fill(d) + "\n"
 	}
 	if cs.Runs {
-		text += fmt.Sprintf("env -0 > %[1]s.part\nmv %[1]s.part %[1]s.env${SLURM_ARRAY_TASK_ID:-}\n", path)
+		text += fmt.Sprintf("env -0 > %[1]s.part$$\nmv %[1]s.part$$ %[1]s.env${SLURM_ARRAY_TASK_ID:-}\n", path)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		return "", fmt.Errorf("writing the script: %w", err)

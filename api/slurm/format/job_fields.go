@@ -187,9 +187,6 @@ func Bind(q *job.Request) string {
 			return gpus + "per_task:" + decimal(it.Count)
 		}
 	}
-	if n := q.Size.TasksPerGPU; n > 0 {
-		return gpus + "single:" + decimal(uint64(n))
-	}
 	return ""
 }
 

@@ -292,6 +292,9 @@ func jobScript(w *record, r *api.JobRecord, q *job.Request) {
 		w.next("StdIn", StdinPath(r, true))
 		w.next("StdOut", StdoutPath(r, true))
 	}
+	if q.Place.Segment != 0 {
+		w.next("SegmentSize", decimal(q.Place.Segment))
+	}
 	if n := q.Place.Switches; n != 0 {
 		w.next("Switches", decimal(n)+"@"+string(slurm.AppendSpan(nil, int64(cmp.Or(q.Place.SwitchWait, maxSwitchWait)))))
 	}

@@ -235,7 +235,10 @@ func Command(q *job.Request) string {
 // MinCPUs is the least number of CPUs on each node.
 func MinCPUs(q *job.Request) uint32 {
 	s := &q.Size
-	perNode := uint32(max(s.CPUsPerTask, 1)) * uint32(max(s.TasksPerNode, 1))
+	perNode := uint32(max(s.CPUsPerTask, 1))
+	if !s.Overcommit {
+		perNode *= uint32(max(s.TasksPerNode, 1))
+	}
 	return max(uint32(s.MinCPUsPerNode), perNode)
 }
 
