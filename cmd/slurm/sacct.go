@@ -242,8 +242,11 @@ func (o *acctOptions) setRange(in *invocation, v, what string, low, high *uint32
 	if err == nil && ranged {
 		m, err = strconv.ParseUint(b, 10, 31)
 	}
-	if err != nil || m < n {
-		return in.fatal("Invalid range of %s count: %s", what, v)
+	if err != nil {
+		return in.fail("Invalid numeric value \"%s\" for requested %s range.", v, what)
+	}
+	if m < n {
+		return in.fail("invalid %s range %q", what, v)
 	}
 	*low, *high = uint32(n), uint32(m)
 	return 0, false

@@ -45,8 +45,8 @@ func sattach(in *invocation) int {
 	}
 	refs, err := slurm.ParseJobRefs(rest[0])
 	if err != nil || len(refs) != 1 || !refs[0].HasStep {
-		in.errorf("Invalid job step id: %s", rest[0])
-		return 1
+		code, _ := in.fatal("Bad job/step specified: %s", rest[0])
+		return code
 	}
 	if err := c.connect(); err != nil {
 		in.errorf("%v", err)

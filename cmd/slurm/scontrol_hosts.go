@@ -30,7 +30,7 @@ func (in *invocation) hostNames(list string) int {
 // expandHosts expands a host list; a failure is printed.
 func (in *invocation) expandHosts(list string) (names []string, code int) {
 	if list == "" {
-		fmt.Fprintln(in.stderr, "host list is empty")
+		in.errorf("host list is empty")
 		return nil, 1
 	}
 	names, err := hostlist.Expand(list)

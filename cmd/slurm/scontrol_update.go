@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,11 +157,33 @@ func (in *invocation) sendUpdate(o *scontrolOptions, action string, entity slurm
 		}
 		request.Pairs = append(request.Pairs, resolved)
 	}
+	if action == "create" && !in.creates(entity, request.Pairs) {
+		return 1
+	}
 	var reply api.ChangeReply
 	if code := in.change(o, methodOf(entity), request, &reply); code != 0 {
 		return code
 	}
 	return in.reportFailures(o, &reply)
+}
+
+// creates tells whether what is needed to make something is given, and says what
+// is not.
+func (in *invocation) creates(entity slurm.Entity, pairs []api.Pair) bool {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(pairs, func(p api.Pair) bool { return slices.Contains(names, p.Name) })
+	}
+	switch {
+	case entity == slurm.UpdatePartition && len(pairs) == 0:
+		in.errorf("Invalid input: partition  Request aborted")
+	case entity == slurm.UpdateReservation && !has("StartTime"):
+		in.errorf("A start time must be given.  No reservation created.")
+	case entity == slurm.UpdateReservation && !has("EndTime", "Duration"):
+		in.errorf("An end time or duration must be given.  No reservation created.")
+	default:
+		return true
+	}
+	return false
 }
 
 // resolvePair finds the full name of a field and makes moments absolute.
@@ -182,6 +205,12 @@ func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair
 		return p, false
 	}
 	p.Name = name
+	if entity == slurm.UpdateJob && name == "TimeLimit" {
+		if _, err := slurm.ParseTimeLimit(strings.TrimLeft(p.Value, "+-")); err != nil {
+			in.errorf("Invalid TimeLimit value")
+			return p, false
+		}
+	}
 	if !isTime || p.Value == "" || entity == slurm.UpdateJob && p.Value == "0" {
 		return p, true
 	}

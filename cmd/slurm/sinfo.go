@@ -118,7 +118,7 @@ func (o *nodeOptions) take(in *invocation, g *slurm.Given) (code int, stop bool)
 	case "iterate":
 		n, err := strconv.Atoi(v)
 		if err != nil || n <= 0 {
-			return in.fail("--iterate=%s\n", v)
+			return in.fail("Error: invalid entry for --iterate=%s", v)
 		}
 		o.interval = time.Duration(n) * time.Second
 	case "json", "yaml":

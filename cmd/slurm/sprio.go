@@ -160,6 +160,9 @@ func (o *prioOptions) list(in *invocation) int {
 		text = prioLong
 	default:
 		text = prioWeights + usedFactors(weights, o.norm)
+		if len(o.users) > 0 {
+			text = strings.Replace(text, "%9r", "%9r %.8u", 1)
+		}
 	}
 	t := weights
 	if o.weights {

@@ -11,8 +11,12 @@ import (
 )
 
 // sstatDefault are the fields that sstat shows by itself.
-const sstatDefault = "JobID,MaxVMSize,MaxVMSizeNode,AveVMSize,MaxRSS,MaxRSSNode,AveRSS,MaxPages,MaxPagesNode,AvePages,AveCPU,NTasks," +
-	"MaxDiskRead,AveDiskRead,MaxDiskWrite,AveDiskWrite"
+const sstatDefault = "JobID,AllocTRES,MaxVMSize,MaxVMSizeNode,MaxVMSizeTask,AveVMSize,MaxRSS,MaxRSSNode,MaxRSSTask,AveRSS," +
+	"MaxPages,MaxPagesNode,MaxPagesTask,AvePages,MinCPU,MinCPUNode,MinCPUTask,AveCPU,NTasks," +
+	"AveCPUFreq,ReqCPUFreqMin,ReqCPUFreqMax,ReqCPUFreqGov,ConsumedEnergy," +
+	"MaxDiskRead,MaxDiskReadNode,MaxDiskReadTask,AveDiskRead%12,MaxDiskWrite,MaxDiskWriteNode,MaxDiskWriteTask,AveDiskWrite%12," +
+	"TRESUsageInAve,TRESUsageInMax,TRESUsageInMaxNode,TRESUsageInMaxTask,TRESUsageInMin,TRESUsageInMinNode,TRESUsageInMinTask,TRESUsageInTot," +
+	"TRESUsageOutAve,TRESUsageOutMax,TRESUsageOutMaxNode,TRESUsageOutMaxTask,TRESUsageOutMin,TRESUsageOutMinNode,TRESUsageOutMinTask,TRESUsageOutTot"
 
 func sstatFlags() []slurm.Flag {
 	const r, n = slurm.RequiredArg, slurm.NoArg

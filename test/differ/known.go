@@ -15,6 +15,8 @@ type entry struct {
 	key     string   // pattern of the case's key
 	want    string   // pattern of Slurm's value
 	got     string   // pattern of ours
+	same    bool     // the lines must be the same, in whatever order
+	more    string   // pattern of lines that ours has beside Slurm's; without them the two must be the same
 	reason  string
 }
 
@@ -61,12 +63,33 @@ func (e entry) matches(d *Difference) bool {
 	if e.options != nil && !slices.ContainsFunc(e.options, func(o string) bool { return slices.Contains(d.Case.Options, o) }) {
 		return false
 	}
+	if e.same && sortedLines(d.Got) != sortedLines(d.Want) {
+		return false
+	}
+	if e.more != "" && withoutLines(d.Got, regexp.MustCompile(e.more)) != d.Want {
+		return false
+	}
 	for _, p := range [][2]string{{e.where, d.Where}, {e.key, d.Case.Key()}, {e.want, d.Want}, {e.got, d.Got}} {
 		if p[0] != "" && !regexp.MustCompile(`(?s)^(?:`+p[0]+`)$`).MatchString(p[1]) {
 			return false
 		}
 	}
 	return true
+}
+
+func sortedLines(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
+}
+
+// withoutLines drops the lines in which a pattern is found.
+func withoutLines(text string, pattern *regexp.Regexp) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !pattern.MatchString(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // refusedByName: an option of the table that we refuse by its name has no answer

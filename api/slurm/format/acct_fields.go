@@ -391,7 +391,7 @@ func acctConstant() []AcctField {
 			if r.State == job.Pending || r.Times.Start == 0 {
 				return ""
 			}
-			return "StartReceived"
+			return "SchedMain,StartReceived"
 		})},
 		{"ReqCPUFreq", 10, true, freq}, {"ReqCPUFreqGov", 13, true, freq}, {"ReqCPUFreqMax", 13, true, freq}, {"ReqCPUFreqMin", 13, true, freq},
 		{"WCKeyID", 10, true, always("0", "")},

@@ -87,7 +87,7 @@ func startCompare(a, b *api.JobRecord, reversed bool) int {
 		}
 		return d
 	}
-	return cmp.Compare(s, t)
+	return cmp.Compare(s/1000, t/1000) // Slurm counts seconds: those of one second stay by number
 }
 
 func boolInt(b bool) int {

@@ -377,7 +377,8 @@ func NodeGres(n *api.NodeRecord) string {
 	return string(dst)
 }
 
-// NodeGresUsed writes the devices that jobs hold: gpu:a100:2(IDX:0-1).
+// NodeGresUsed writes how many devices jobs hold: gpu:a100:2. Which they are is in
+// the records of the jobs.
 func NodeGresUsed(n *api.NodeRecord) string {
 	var dst []byte
 	for i, g := range n.Gres {
@@ -389,16 +390,12 @@ func NodeGresUsed(n *api.NodeRecord) string {
 			dst = append(append(dst, ':'), g.Type...)
 		}
 		var count uint64
-		var index string
 		for _, u := range n.GresUsed {
 			if u.Name == g.Name && u.Type == g.Type {
-				count, index = u.Count, u.Index
+				count = u.Count
 			}
 		}
 		dst = strconv.AppendUint(append(dst, ':'), count, 10)
-		if index != "" {
-			dst = append(append(append(dst, "(IDX:"...), index...), ')')
-		}
 	}
 	return string(dst)
 }
