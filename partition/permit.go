@@ -19,7 +19,7 @@ type Asker struct {
 // one holds it: slurm.conf(5), the Partition parameters. ReasonNone is yes. The
 // state of the partition is not looked at: see Holds.
 func (p *Partition) Permit(r *job.Request, who *Asker) (job.Reason, string) {
-	if why, detail := p.Admits(who); why != job.ReasonNone {
+	if why, detail := p.admits(who); why != job.ReasonNone {
 		return why, detail
 	}
 	if p.ReqResv && r.Reservation == "" {
@@ -34,7 +34,7 @@ func (p *Partition) Permit(r *job.Request, who *Asker) (job.Reason, string) {
 	case p.MaxNodes > 0 && least > int(p.MaxNodes):
 		return job.ReasonPartitionNodeLimit, fmt.Sprintf("needs %d nodes; partition %s allows %d", least, p.Name, p.MaxNodes)
 	case least > len(p.Nodes):
-		return job.ReasonPartitionConfig, fmt.Sprintf("needs %d nodes; partition %s has %d", least, p.Name, len(p.Nodes))
+		return job.ReasonPartitionNodeLimit, fmt.Sprintf("needs %d nodes; partition %s has %d", least, p.Name, len(p.Nodes))
 	case p.MinNodes > 1 && most > 0 && most < int(p.MinNodes):
 		return job.ReasonPartitionNodeLimit, fmt.Sprintf("asks for %d nodes at most; partition %s wants at least %d", most, p.Name, p.MinNodes)
 	}
@@ -55,8 +55,8 @@ func minutes(m job.Minutes) string {
 	return fmt.Sprintf("%d minutes", m)
 }
 
-// Admits looks at who asks only, not at what for.
-func (p *Partition) Admits(who *Asker) (job.Reason, string) {
+// admits looks at who asks.
+func (p *Partition) admits(who *Asker) (job.Reason, string) {
 	switch {
 	case who.UID == 0 && p.DisableRoot:
 		return job.ReasonPartitionConfig, fmt.Sprintf("partition %s does not take jobs of root", p.Name)

@@ -121,7 +121,7 @@ func TestPermit(t *testing.T) {
 		{"groups, root", Partition{Nodes: nodes, AllowGroups: []string{"staff"}}, job.Request{}, Asker{}, job.ReasonNone},
 		{"group not in the list", Partition{Nodes: nodes, AllowGroups: []string{"staff"}}, job.Request{}, user, job.ReasonPartitionConfig},
 		{"reservation needed", Partition{Nodes: nodes, ReqResv: true}, job.Request{}, user, job.ReasonReservation},
-		{"too many nodes", Partition{Nodes: nodes}, job.Request{Size: job.Size{MinNodes: 5}}, user, job.ReasonPartitionConfig},
+		{"too many nodes", Partition{Nodes: nodes}, job.Request{Size: job.Size{MinNodes: 5}}, user, job.ReasonPartitionNodeLimit},
 		{"too few nodes", Partition{Nodes: nodes, MinNodes: 3}, job.Request{Size: job.Size{MinNodes: 1, MaxNodes: 2}}, user, job.ReasonPartitionNodeLimit},
 		{"too long", Partition{Nodes: nodes, MaxTime: 5}, job.Request{Timing: job.Timing{Limit: 10}}, user, job.ReasonPartitionTimeLimit},
 		{"short enough with --time-min", Partition{Nodes: nodes, MaxTime: 5}, job.Request{Timing: job.Timing{Limit: 10, MinLimit: 5}}, user, job.ReasonNone},

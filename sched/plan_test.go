@@ -80,7 +80,7 @@ func TestReasons(t *testing.T) {
 			w.Partitions[0].State, j.Priority, j.Held = partition.PartitionDown, 0, job.HeldByUser
 		}, job.ReasonJobHeldUser},
 		{"too long", func(w *world, j *job.Job) { w.Partitions[0].MaxTime, j.Request.Timing.Limit = 5, 6 }, job.ReasonPartitionTimeLimit},
-		{"too many nodes", func(w *world, j *job.Job) { j.Request.Size.MinNodes = 5 }, job.ReasonPartitionConfig},
+		{"too many nodes", func(w *world, j *job.Job) { j.Request.Size.MinNodes = 5 }, job.ReasonPartitionNodeLimit},
 		{"more nodes than allowed", func(w *world, j *job.Job) { w.Partitions[0].MaxNodes, j.Request.Size.MinNodes = 2, 3 }, job.ReasonPartitionNodeLimit},
 		{"drained node asked for", func(w *world, j *job.Job) {
 			w.node(3, func(n *partition.Node) { n.Admin = partition.NodeDrain })

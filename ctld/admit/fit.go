@@ -63,12 +63,6 @@ func (s *submission) permit(q *job.Request, p *partition.Partition, who *partiti
 	case job.ReasonNone:
 		return nil, nil
 	case job.ReasonPartitionConfig:
-		if why, _ := p.Admits(who); why == job.ReasonNone { // more nodes than there are
-			if lenient {
-				return nil, nil
-			}
-			return &api.Error{Kind: api.ErrInvalid, Text: textPartitionLimits, Hint: detail}, nil
-		}
 		if p.AdmitsGroups(who) {
 			break
 		}

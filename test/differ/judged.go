@@ -63,7 +63,7 @@ func judged() []entry {
 		{where: "stderr", key: `sbatch --(partition|nodelist|extra-node-info)=.*`, want: ".*(parameter too long|Invalid node name|can not be satisfied).*", got: "sbatch: error: .*", reason: "refused as well, by the option itself"},
 		{where: "stderr", key: `sbatch .*--thread-spec=2 .*-S2`, want: ".*mutually exclusive\n", got: ".*mutually exclusive\n", reason: "refused as well, after the warnings of both options"},
 		{where: "stderr", key: `sbatch --external yes .*`, reason: "the script is read before the options are checked against it"},
-		{where: "record:Reason", key: `sbatch --n(tasks|odes)=.*`, want: "PartitionConfig", got: "BeginTime", reason: "which of two reasons is shown: the later time, until it has come"},
+		{where: "record:Reason", key: `sbatch --n(tasks|odes)=.*`, want: "PartitionConfig", got: "BeginTime|PartitionNodeLimit", reason: "what Slurm shows for a moment after the submit; then it shows what we do"},
 		{where: "record:(NumCPUs|NumTasks|ReqTRES|NumNodes)", key: `sbatch --nodes=(0-2|1,) .*`, reason: unread},
 		{where: "record:(MemPerTres|MinMemory(CPU|TRES))", key: `sbatch --mem-per-gpu=0G? .*`, reason: "no memory by GPU is none asked: the default counts"},
 		{where: "record:TimeMin", key: `sbatch --deadline=now\+1hour -p short .*`, reason: "a least time that nobody asked for is not made up"},
