@@ -35,6 +35,7 @@ func (b *builder) build() *File {
 			Heartbeat: uint32(s.Timers.Heartbeat), OverTime: s.Timers.OverTime,
 			Sampling: uint32(s.Timers.Sampling), BatchStart: uint32(s.Timers.BatchStart),
 		},
+		Programs: partition.Programs{Prolog: b.program("programs", "prolog", s.Programs.Prolog), Epilog: b.program("programs", "epilog", s.Programs.Epilog), Time: uint32(s.Programs.Time)},
 	}
 	b.checkName("name", "cluster", s.Name)
 	// "Local" would mean another zone on each controller.

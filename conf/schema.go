@@ -16,6 +16,7 @@ type schema struct {
 	Licenses    []licenseTable    `toml:"license" doc:"A kind of licence that the cluster counts."`
 
 	Timers   timersTable   `toml:"timers" doc:"Times that daemons go by."`
+	Programs programsTable `toml:"programs" doc:"Programs of the site that nodes run around jobs."`
 	Limits   limitsTable   `toml:"limits" doc:"Bounds of what the controllers keep."`
 	Policy   policyTable   `toml:"policy" doc:"What jobs may do and what they get by default."`
 	Gres     gresTable     `toml:"gres" doc:"How devices are given to jobs."`
@@ -114,6 +115,12 @@ type timersTable struct {
 	OverTime    uint32  `toml:"over_time" default:"0" doc:"Minutes that a job may run over its limit (OverTimeLimit)."`
 	Sampling    seconds `toml:"sampling" default:"30s" doc:"Time between two samples of a job's memory use (JobAcctGatherFrequency)."`
 	BatchStart  seconds `toml:"batch_start" default:"10s" doc:"Time within which a batch script must have been started (BatchStartTimeout)." later:"watching launches"`
+}
+
+type programsTable struct {
+	Prolog string  `toml:"prolog" doc:"Program that each node of a job runs before the job's first process, as the user of the node's daemon, with the job in SLURM_ variables and nothing of the user's environment. If it fails, the node is drained and the job waits, held (Prolog). It may run again where the daemon was restarted meanwhile."`
+	Epilog string  `toml:"epilog" doc:"The same after the last process of a job; the node is not given to others before it has ended. If it fails, the node is drained (Epilog)."`
+	Time   seconds `toml:"time" default:"5m" doc:"How long each of them may take; then it is killed and has failed (PrologEpilogTimeout)."`
 }
 
 type limitsTable struct {

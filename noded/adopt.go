@@ -124,6 +124,7 @@ func (n *Node) sweepBoxes() {
 func (n *Node) adoptOne(ctx context.Context, r record, w *shepherd.Welcome, held map[shepherd.Key]int) {
 	k := keyOf(r.Launch.Attempt)
 	a := &attempt{key: k, launch: r.Launch, index: r.Index, box: n.findBox(r)}
+	a.begun.Store(true)
 	for _, e := range w.Exits {
 		if e.Key == k {
 			n.attempts[k] = a

@@ -3,6 +3,7 @@ package noded
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,8 @@ type attempt struct {
 	box    box
 	pid    int
 	cancel context.CancelFunc // of the preparation
+	// begun: the prolog has been started, or there was none; so the epilog must run
+	begun atomic.Bool
 	// instance of the shepherd that it is meant for
 	instance string
 

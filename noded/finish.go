@@ -16,7 +16,8 @@ type outcome struct {
 	failed       bool // it could not be launched
 	quiet        bool // no script ran here: there is nothing to say but that it is released
 	detail       string
-	at           int64 // milliseconds since the epoch; 0: now
+	drain        string // why the node must get no more jobs
+	at           int64  // milliseconds since the epoch; 0: now
 	usage        pb.Usage
 	steps        pb.Usage // what tasks of steps used, which have records of their own
 }
@@ -53,8 +54,9 @@ func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
 			r.Ended, r.Failed = !o.failed, o.failed
 			r.ExitCode, r.ExitSignal, r.Detail = o.code, o.signal, o.detail
 		}
+		r.Drain = o.drain
 		if a.box == nil {
-			n.release(ctx, a, r)
+			n.release(ctx, a, o, r)
 			return
 		}
 		used := a.box.Final()
@@ -77,7 +79,7 @@ func (n *Node) finish(ctx context.Context, a *attempt, o *outcome) {
 		if err != nil {
 			n.log.Error("control group stays", "job", a.key.Job, "err", err)
 		}
-		n.release(ctx, a, r)
+		n.release(ctx, a, o, r)
 	})
 }
 
@@ -119,8 +121,22 @@ func usageOf(a *attempt, o *outcome, used cgroup.Stats) *pb.Usage {
 	return u
 }
 
-// release cleans up and sends the last report of an attempt.
-func (n *Node) release(ctx context.Context, a *attempt, r *pb.Report) {
+// release runs the epilog, cleans up and sends the last report of an attempt. That
+// the job has ended is said before the epilog.
+func (n *Node) release(ctx context.Context, a *attempt, o *outcome, r *pb.Report) {
+	if a.launch.GetPrograms().GetEpilog() != "" && a.begun.Load() {
+		if r.Ended {
+			n.tell(ctx, a, r)
+			r = &pb.Report{Attempt: attemptOf(a.key)}
+		}
+		if drain := n.epilog(ctx, a, o); drain != "" && r.Drain == "" {
+			r.Drain = drain
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		r.AtMs = n.leaderNow().UnixMilli()
+	}
 	r.Released = true
 	n.tell(ctx, a, r)
 }

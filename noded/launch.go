@@ -39,13 +39,18 @@ func (n *Node) start(ctx context.Context, l *pb.Launch, index uint64) {
 	prepare, cancel := context.WithCancel(ctx)
 	a.cancel = cancel
 	n.work(prepare, func() {
-		r, err := n.prepare(prepare, a)
+		a.begun.Store(true)
+		var r *ready
+		err := n.prolog(ctx, a)
+		if err == nil {
+			r, err = n.prepare(prepare, a)
+		}
 		n.do(ctx, func() { n.prepared(ctx, a, r, err) })
 	})
 	// A preparation that never got its turn is still answered.
 	context.AfterFunc(prepare, func() {
 		n.do(ctx, func() {
-			if n.attempts[k] == a && a.state == preparing && a.ending != nil && a.box == nil {
+			if n.attempts[k] == a && a.state == preparing && a.ending != nil && !a.begun.Load() {
 				n.prepared(ctx, a, nil, context.Canceled)
 			}
 		})
@@ -285,7 +290,10 @@ func (n *Node) prepared(ctx context.Context, a *attempt, r *ready, err error) {
 	if r != nil {
 		a.box = r.box
 	}
+	var failed prologFailure
 	switch {
+	case errors.As(err, &failed):
+		n.finish(ctx, a, &outcome{failed: a.ending == nil, quiet: a.ending != nil && !a.launch.Batch, signal: uint32(unix.SIGTERM), detail: err.Error(), drain: prologError})
 	case a.ending != nil:
 		n.finish(ctx, a, &outcome{signal: uint32(unix.SIGTERM), quiet: !a.launch.Batch})
 		n.arrived(a.key)

@@ -121,12 +121,18 @@ func frameOf(kind byte, r record) ([]byte, error) {
 	return b, err
 }
 
-// add writes a record. Script, environment and request are not in it.
+// add writes a record. Script, environment and request are not in it, and what
+// only an epilog wants to know only if there is one.
 func (r *records) add(one record) error {
 	l := one.Launch
 	one.Launch = &pb.Launch{Attempt: l.Attempt, BootId: l.BootId, JournalId: l.JournalId, Batch: l.Batch, Uid: l.Uid,
 		Gid: l.Gid, User: l.User, Group: l.Group, Groups: l.Groups, NodeIndex: l.NodeIndex, EndMs: l.EndMs, Signal: l.Signal, StartMs: l.StartMs, Info: &pb.JobInfo{TimeZone: l.GetInfo().GetTimeZone(), Sluid: l.GetInfo().GetSluid()},
 		Part: &pb.Part{MemoryMb: l.GetPart().GetMemoryMb()}}
+	if l.GetPrograms().GetEpilog() != "" {
+		one.Launch.Programs, one.Launch.Nodes, one.Launch.Part = l.Programs, l.Nodes, l.Part
+		one.Launch.Info = proto.CloneOf(l.Info)
+		one.Launch.Info.Request = nil
+	}
 	b, err := frameOf(recordLaunch, one)
 	if err != nil {
 		return fmt.Errorf("launch record of job %d: %w", l.Attempt.Job, err)

@@ -13,6 +13,7 @@ type Cluster struct {
 	Licenses   []License
 	Topologies []*Topology
 	Timers     Timers
+	Programs   Programs
 	Limits     Limits
 	Policy     Policy
 }
@@ -27,6 +28,13 @@ type Timers struct {
 	OverTime    uint32 // OverTimeLimit, minutes
 	Sampling    uint32 // seconds between samples of memory use
 	BatchStart  uint32 // seconds within which a batch script must have started
+}
+
+// Programs are the site's own, run by nodes as their own user. "" is none.
+type Programs struct {
+	Prolog string // before the first process of a job, on each of its nodes
+	Epilog string // after the last
+	Time   uint32 // seconds that each of them may take
 }
 
 // Limits of a cluster.

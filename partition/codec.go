@@ -14,6 +14,7 @@ func (v *Cluster) Code(c *wire.Coder) {
 	wire.Struct(c, 8, &v.Limits)
 	wire.Struct(c, 9, &v.Policy)
 	wire.Pointers(c, 10, &v.Topologies)
+	wire.Struct(c, 11, &v.Programs)
 }
 
 // Code implements wire.Message.
@@ -26,6 +27,13 @@ func (t *Timers) Code(c *wire.Coder) {
 	wire.Uint(c, 6, &t.OverTime)
 	wire.Uint(c, 7, &t.Sampling)
 	wire.Uint(c, 8, &t.BatchStart)
+}
+
+// Code implements wire.Message.
+func (p *Programs) Code(c *wire.Coder) {
+	c.String(1, &p.Prolog)
+	c.String(2, &p.Epilog)
+	wire.Uint(c, 3, &p.Time)
 }
 
 // Code implements wire.Message.

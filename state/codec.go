@@ -187,6 +187,7 @@ func (r *Report) Code(c *wire.Coder) {
 	c.String(11, &r.Detail)
 	wire.Int(c, 12, &r.At)
 	wire.Int(c, 13, &r.Latest)
+	c.String(14, &r.Drain)
 }
 
 // Code implements wire.Message.

@@ -252,6 +252,8 @@ type Report struct {
 	// Latest is the latest that At is believed: by the controllers' wall clocks,
 	// which are ahead of state time after a pause of all controllers. 0: state time.
 	Latest job.Time
+	// Drain says why the node is to get no more jobs: its prolog or epilog failed.
+	Drain string
 }
 
 // Tick moves state time on and lets what is due happen (begin times).

@@ -246,6 +246,32 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
+// TestPrologFailure: the node whose prolog failed is drained, and the job is held
+// at once; what an admin had said of a node stays.
+func TestPrologFailure(t *testing.T) {
+	w := newWorld(t)
+	id := w.submit(nil)
+	w.start(id, "n1")
+	w.must(&Report{Job: id, Node: "n1", Failed: true, Released: true, Detail: "prolog failed", Drain: "Prolog error"})
+	w.is(id, job.Pending, job.ReasonJobLaunchFailure)
+	if j := w.job(id); !j.Held.Is() {
+		t.Errorf("the job is not held: %+v", j)
+	}
+	n := w.node("n1")
+	if n.Admin&partition.NodeDrain == 0 || n.Reason != "Prolog error" || n.ReasonBy != "root" {
+		t.Errorf("the node is not drained: %v %q by %q", n.Admin, n.Reason, n.ReasonBy)
+	}
+	other := w.submit(nil)
+	w.start(other, "n2")
+	drain := "disk is replaced"
+	w.must(&NodeAdmin{Names: []string{"n2"}, State: "DRAIN", Reason: &drain})
+	w.must(&Report{Job: other, Node: "n2", Ended: true})
+	w.must(&Report{Job: other, Node: "n2", Released: true, Drain: "Epilog error"})
+	if n := w.node("n2"); n.Reason != drain {
+		t.Errorf("the admin's reason became %q", n.Reason)
+	}
+}
+
 func TestSuspendShiftsTheLimit(t *testing.T) {
 	w := newWorld(t)
 	id := w.submit(nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"muster/job"
+	"muster/partition"
 )
 
 // maxLaunches is how often in a row a job may fail to be launched before it is
@@ -33,6 +34,9 @@ func (m *Machine) report(c *Report) Result {
 	if at < 0 || r.Alloc.Nodes[at].Released {
 		return Result{Code: Stale, Text: fmt.Sprintf("job %d holds nothing on node %s", c.Job, c.Node)}
 	}
+	if c.Drain != "" {
+		m.drainItself(n, c.Drain)
+	}
 	if r.State.Active() {
 		m.takeEnd(r, c, r.Alloc.BatchNode == n.ID || r.Alloc.BatchNode == 0 && at == 0)
 	}
@@ -45,6 +49,18 @@ func (m *Machine) report(c *Report) Result {
 		m.finish(r)
 	}
 	return Result{Jobs: []job.ID{c.Job}}
+}
+
+// drainItself takes a node out of service that says that its prolog or epilog
+// failed (slurm.conf(5), Prolog and Epilog). What an admin has said of it stays.
+func (m *Machine) drainItself(old *partition.Node, why string) {
+	if old.Admin&partition.NodeDrain != 0 {
+		return
+	}
+	n := *old
+	n.Admin |= partition.NodeDrain
+	m.nodeReason(&n, why, "root")
+	m.putNode(n)
 }
 
 // takeEnd sets how an active job ended, if the report says that it did.
@@ -91,6 +107,9 @@ func (m *Machine) exited(r *jobRow, c *Report, at job.Time) {
 // again, and after some tries is held; another one has failed.
 func (m *Machine) launchFailed(r *jobRow, c *Report, at job.Time) {
 	r.LaunchFails = min(r.LaunchFails+1, maxLaunches)
+	if c.Drain != "" { // by the prolog: it is held at once
+		r.LaunchFails = maxLaunches
+	}
 	r.Detail = c.Detail
 	m.endAttempt(r, job.Failed, job.ReasonJobLaunchFailure, at)
 	if r.Flags&requeueFlags == 0 && r.State == job.Failed && requeueable(r) {

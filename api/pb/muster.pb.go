@@ -1575,6 +1575,7 @@ type Report struct {
 	Detail        string                 `protobuf:"bytes,10,opt,name=detail,proto3" json:"detail,omitempty"`
 	AtMs          int64                  `protobuf:"varint,11,opt,name=at_ms,json=atMs,proto3" json:"at_ms,omitempty"`
 	TimedOut      bool                   `protobuf:"varint,12,opt,name=timed_out,json=timedOut,proto3" json:"timed_out,omitempty"` // the node ended it at its time limit
+	Drain         string                 `protobuf:"bytes,13,opt,name=drain,proto3" json:"drain,omitempty"`                        // why the node wants no more jobs: its prolog or epilog failed
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1691,6 +1692,13 @@ func (x *Report) GetTimedOut() bool {
 		return x.TimedOut
 	}
 	return false
+}
+
+func (x *Report) GetDrain() string {
+	if x != nil {
+		return x.Drain
+	}
+	return ""
 }
 
 type SignalDone struct {
@@ -2191,6 +2199,7 @@ type Launch struct {
 	EndMs         int64                  `protobuf:"varint,15,opt,name=end_ms,json=endMs,proto3" json:"end_ms,omitempty"` // when its time limit ends it; 0: never
 	Signal        *SignalBefore          `protobuf:"bytes,16,opt,name=signal,proto3" json:"signal,omitempty"`
 	StartMs       int64                  `protobuf:"varint,17,opt,name=start_ms,json=startMs,proto3" json:"start_ms,omitempty"`
+	Programs      *Programs              `protobuf:"bytes,18,opt,name=programs,proto3" json:"programs,omitempty"` // absent: the site has none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2344,6 +2353,74 @@ func (x *Launch) GetStartMs() int64 {
 	return 0
 }
 
+func (x *Launch) GetPrograms() *Programs {
+	if x != nil {
+		return x.Programs
+	}
+	return nil
+}
+
+// Programs of the site that the node runs around the job; "" for none.
+type Programs struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Prolog        string                 `protobuf:"bytes,1,opt,name=prolog,proto3" json:"prolog,omitempty"`
+	Epilog        string                 `protobuf:"bytes,2,opt,name=epilog,proto3" json:"epilog,omitempty"`
+	TimeS         uint32                 `protobuf:"varint,3,opt,name=time_s,json=timeS,proto3" json:"time_s,omitempty"` // how long each of them may take
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Programs) Reset() {
+	*x = Programs{}
+	mi := &file_api_pb_muster_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Programs) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Programs) ProtoMessage() {}
+
+func (x *Programs) ProtoReflect() protoreflect.Message {
+	mi := &file_api_pb_muster_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Programs.ProtoReflect.Descriptor instead.
+func (*Programs) Descriptor() ([]byte, []int) {
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *Programs) GetProlog() string {
+	if x != nil {
+		return x.Prolog
+	}
+	return ""
+}
+
+func (x *Programs) GetEpilog() string {
+	if x != nil {
+		return x.Epilog
+	}
+	return ""
+}
+
+func (x *Programs) GetTimeS() uint32 {
+	if x != nil {
+		return x.TimeS
+	}
+	return 0
+}
+
 type JobInfo struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Cluster       string                 `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
@@ -2372,7 +2449,7 @@ type JobInfo struct {
 
 func (x *JobInfo) Reset() {
 	*x = JobInfo{}
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2384,7 +2461,7 @@ func (x *JobInfo) String() string {
 func (*JobInfo) ProtoMessage() {}
 
 func (x *JobInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[32]
+	mi := &file_api_pb_muster_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2397,7 +2474,7 @@ func (x *JobInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobInfo.ProtoReflect.Descriptor instead.
 func (*JobInfo) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{32}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *JobInfo) GetCluster() string {
@@ -2555,7 +2632,7 @@ type HetPart struct {
 
 func (x *HetPart) Reset() {
 	*x = HetPart{}
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2567,7 +2644,7 @@ func (x *HetPart) String() string {
 func (*HetPart) ProtoMessage() {}
 
 func (x *HetPart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[33]
+	mi := &file_api_pb_muster_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2580,7 +2657,7 @@ func (x *HetPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HetPart.ProtoReflect.Descriptor instead.
 func (*HetPart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{33}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *HetPart) GetJob() uint32 {
@@ -2637,7 +2714,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2649,7 +2726,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[34]
+	mi := &file_api_pb_muster_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2662,7 +2739,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{34}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Batch) GetScript() []byte {
@@ -2705,7 +2782,7 @@ type NodePart struct {
 
 func (x *NodePart) Reset() {
 	*x = NodePart{}
-	mi := &file_api_pb_muster_proto_msgTypes[35]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2717,7 +2794,7 @@ func (x *NodePart) String() string {
 func (*NodePart) ProtoMessage() {}
 
 func (x *NodePart) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[35]
+	mi := &file_api_pb_muster_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2730,7 +2807,7 @@ func (x *NodePart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodePart.ProtoReflect.Descriptor instead.
 func (*NodePart) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{35}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *NodePart) GetName() string {
@@ -2774,7 +2851,7 @@ type Part struct {
 
 func (x *Part) Reset() {
 	*x = Part{}
-	mi := &file_api_pb_muster_proto_msgTypes[36]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2786,7 +2863,7 @@ func (x *Part) String() string {
 func (*Part) ProtoMessage() {}
 
 func (x *Part) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[36]
+	mi := &file_api_pb_muster_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2799,7 +2876,7 @@ func (x *Part) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Part.ProtoReflect.Descriptor instead.
 func (*Part) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{36}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Part) GetCpus() uint32 {
@@ -2849,7 +2926,7 @@ type PartDevice struct {
 
 func (x *PartDevice) Reset() {
 	*x = PartDevice{}
-	mi := &file_api_pb_muster_proto_msgTypes[37]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2861,7 +2938,7 @@ func (x *PartDevice) String() string {
 func (*PartDevice) ProtoMessage() {}
 
 func (x *PartDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[37]
+	mi := &file_api_pb_muster_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2874,7 +2951,7 @@ func (x *PartDevice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PartDevice.ProtoReflect.Descriptor instead.
 func (*PartDevice) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{37}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PartDevice) GetName() string {
@@ -2916,7 +2993,7 @@ type SignalBefore struct {
 
 func (x *SignalBefore) Reset() {
 	*x = SignalBefore{}
-	mi := &file_api_pb_muster_proto_msgTypes[38]
+	mi := &file_api_pb_muster_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2928,7 +3005,7 @@ func (x *SignalBefore) String() string {
 func (*SignalBefore) ProtoMessage() {}
 
 func (x *SignalBefore) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[38]
+	mi := &file_api_pb_muster_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2941,7 +3018,7 @@ func (x *SignalBefore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalBefore.ProtoReflect.Descriptor instead.
 func (*SignalBefore) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{38}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SignalBefore) GetNumber() uint32 {
@@ -2981,7 +3058,7 @@ type Signal struct {
 
 func (x *Signal) Reset() {
 	*x = Signal{}
-	mi := &file_api_pb_muster_proto_msgTypes[39]
+	mi := &file_api_pb_muster_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3070,7 @@ func (x *Signal) String() string {
 func (*Signal) ProtoMessage() {}
 
 func (x *Signal) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[39]
+	mi := &file_api_pb_muster_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3083,7 @@ func (x *Signal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Signal.ProtoReflect.Descriptor instead.
 func (*Signal) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{39}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Signal) GetId() uint64 {
@@ -3073,7 +3150,7 @@ type RelayUp struct {
 
 func (x *RelayUp) Reset() {
 	*x = RelayUp{}
-	mi := &file_api_pb_muster_proto_msgTypes[40]
+	mi := &file_api_pb_muster_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3162,7 @@ func (x *RelayUp) String() string {
 func (*RelayUp) ProtoMessage() {}
 
 func (x *RelayUp) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[40]
+	mi := &file_api_pb_muster_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3175,7 @@ func (x *RelayUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayUp.ProtoReflect.Descriptor instead.
 func (*RelayUp) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{40}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RelayUp) GetNode() string {
@@ -3146,7 +3223,7 @@ type RelayDown struct {
 
 func (x *RelayDown) Reset() {
 	*x = RelayDown{}
-	mi := &file_api_pb_muster_proto_msgTypes[41]
+	mi := &file_api_pb_muster_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3158,7 +3235,7 @@ func (x *RelayDown) String() string {
 func (*RelayDown) ProtoMessage() {}
 
 func (x *RelayDown) ProtoReflect() protoreflect.Message {
-	mi := &file_api_pb_muster_proto_msgTypes[41]
+	mi := &file_api_pb_muster_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3171,7 +3248,7 @@ func (x *RelayDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RelayDown.ProtoReflect.Descriptor instead.
 func (*RelayDown) Descriptor() ([]byte, []int) {
-	return file_api_pb_muster_proto_rawDescGZIP(), []int{41}
+	return file_api_pb_muster_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RelayDown) GetNode() string {
@@ -3310,7 +3387,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\tmax_pages\x18\x05 \x01(\x04R\bmaxPages\x12\x17\n" +
 	"\aread_kb\x18\x06 \x01(\x04R\x06readKb\x12\x1d\n" +
 	"\n" +
-	"written_kb\x18\a \x01(\x04R\twrittenKb\"\xd4\x02\n" +
+	"written_kb\x18\a \x01(\x04R\twrittenKb\"\xea\x02\n" +
 	"\x06Report\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12)\n" +
 	"\aattempt\x18\x02 \x01(\v2\x0f.muster.AttemptR\aattempt\x12\x14\n" +
@@ -3325,7 +3402,8 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x06detail\x18\n" +
 	" \x01(\tR\x06detail\x12\x13\n" +
 	"\x05at_ms\x18\v \x01(\x03R\x04atMs\x12\x1b\n" +
-	"\ttimed_out\x18\f \x01(\bR\btimedOut\"2\n" +
+	"\ttimed_out\x18\f \x01(\bR\btimedOut\x12\x14\n" +
+	"\x05drain\x18\r \x01(\tR\x05drain\"2\n" +
 	"\n" +
 	"SignalDone\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x14\n" +
@@ -3366,7 +3444,7 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x03why\x18\x02 \x01(\tR\x03why\x12\x13\n" +
 	"\x05at_ms\x18\x03 \x01(\x03R\x04atMs\x12\x10\n" +
 	"\x03now\x18\x04 \x01(\bR\x03now\x12\x17\n" +
-	"\agrace_s\x18\x05 \x01(\rR\x06graceS\"\xfc\x03\n" +
+	"\agrace_s\x18\x05 \x01(\rR\x06graceS\"\xaa\x04\n" +
 	"\x06Launch\x12)\n" +
 	"\aattempt\x18\x01 \x01(\v2\x0f.muster.AttemptR\aattempt\x12\x17\n" +
 	"\aboot_id\x18\x02 \x01(\tR\x06bootId\x12\x1d\n" +
@@ -3387,7 +3465,12 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"\x04part\x18\x0e \x01(\v2\f.muster.PartR\x04part\x12\x15\n" +
 	"\x06end_ms\x18\x0f \x01(\x03R\x05endMs\x12,\n" +
 	"\x06signal\x18\x10 \x01(\v2\x14.muster.SignalBeforeR\x06signal\x12\x19\n" +
-	"\bstart_ms\x18\x11 \x01(\x03R\astartMs\"\xbf\x04\n" +
+	"\bstart_ms\x18\x11 \x01(\x03R\astartMs\x12,\n" +
+	"\bprograms\x18\x12 \x01(\v2\x10.muster.ProgramsR\bprograms\"Q\n" +
+	"\bPrograms\x12\x16\n" +
+	"\x06prolog\x18\x01 \x01(\tR\x06prolog\x12\x16\n" +
+	"\x06epilog\x18\x02 \x01(\tR\x06epilog\x12\x15\n" +
+	"\x06time_s\x18\x03 \x01(\rR\x05timeS\"\xbf\x04\n" +
 	"\aJobInfo\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\tR\acluster\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -3492,7 +3575,7 @@ func file_api_pb_muster_proto_rawDescGZIP() []byte {
 	return file_api_pb_muster_proto_rawDescData
 }
 
-var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_api_pb_muster_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_api_pb_muster_proto_goTypes = []any{
 	(*StepUp)(nil),        // 0: muster.StepUp
 	(*StepDown)(nil),      // 1: muster.StepDown
@@ -3526,16 +3609,17 @@ var file_api_pb_muster_proto_goTypes = []any{
 	(*Limit)(nil),         // 29: muster.Limit
 	(*Ending)(nil),        // 30: muster.Ending
 	(*Launch)(nil),        // 31: muster.Launch
-	(*JobInfo)(nil),       // 32: muster.JobInfo
-	(*HetPart)(nil),       // 33: muster.HetPart
-	(*Batch)(nil),         // 34: muster.Batch
-	(*NodePart)(nil),      // 35: muster.NodePart
-	(*Part)(nil),          // 36: muster.Part
-	(*PartDevice)(nil),    // 37: muster.PartDevice
-	(*SignalBefore)(nil),  // 38: muster.SignalBefore
-	(*Signal)(nil),        // 39: muster.Signal
-	(*RelayUp)(nil),       // 40: muster.RelayUp
-	(*RelayDown)(nil),     // 41: muster.RelayDown
+	(*Programs)(nil),      // 32: muster.Programs
+	(*JobInfo)(nil),       // 33: muster.JobInfo
+	(*HetPart)(nil),       // 34: muster.HetPart
+	(*Batch)(nil),         // 35: muster.Batch
+	(*NodePart)(nil),      // 36: muster.NodePart
+	(*Part)(nil),          // 37: muster.Part
+	(*PartDevice)(nil),    // 38: muster.PartDevice
+	(*SignalBefore)(nil),  // 39: muster.SignalBefore
+	(*Signal)(nil),        // 40: muster.Signal
+	(*RelayUp)(nil),       // 41: muster.RelayUp
+	(*RelayDown)(nil),     // 42: muster.RelayDown
 }
 var file_api_pb_muster_proto_depIdxs = []int32{
 	14, // 0: muster.HashesReply.hashes:type_name -> muster.StateHash
@@ -3555,7 +3639,7 @@ var file_api_pb_muster_proto_depIdxs = []int32{
 	23, // 14: muster.Report.usage:type_name -> muster.Usage
 	27, // 15: muster.ToNode.welcome:type_name -> muster.Welcome
 	28, // 16: muster.ToNode.desired:type_name -> muster.Desired
-	39, // 17: muster.ToNode.signal:type_name -> muster.Signal
+	40, // 17: muster.ToNode.signal:type_name -> muster.Signal
 	19, // 18: muster.Welcome.devices:type_name -> muster.Device
 	31, // 19: muster.Desired.launch:type_name -> muster.Launch
 	30, // 20: muster.Desired.ending:type_name -> muster.Ending
@@ -3566,40 +3650,41 @@ var file_api_pb_muster_proto_depIdxs = []int32{
 	20, // 25: muster.Limit.attempt:type_name -> muster.Attempt
 	20, // 26: muster.Ending.attempt:type_name -> muster.Attempt
 	20, // 27: muster.Launch.attempt:type_name -> muster.Attempt
-	32, // 28: muster.Launch.info:type_name -> muster.JobInfo
-	34, // 29: muster.Launch.script:type_name -> muster.Batch
-	35, // 30: muster.Launch.nodes:type_name -> muster.NodePart
-	36, // 31: muster.Launch.part:type_name -> muster.Part
-	38, // 32: muster.Launch.signal:type_name -> muster.SignalBefore
-	33, // 33: muster.JobInfo.het:type_name -> muster.HetPart
-	35, // 34: muster.HetPart.nodes:type_name -> muster.NodePart
-	37, // 35: muster.Part.devices:type_name -> muster.PartDevice
-	20, // 36: muster.Signal.attempt:type_name -> muster.Attempt
-	15, // 37: muster.RelayUp.message:type_name -> muster.FromNode
-	26, // 38: muster.RelayDown.message:type_name -> muster.ToNode
-	2,  // 39: muster.Controller.Call:input_type -> muster.CallRequest
-	15, // 40: muster.Controller.Sync:input_type -> muster.FromNode
-	4,  // 41: muster.Controller.Blob:input_type -> muster.BlobRequest
-	6,  // 42: muster.Controller.Ledger:input_type -> muster.LedgerRequest
-	8,  // 43: muster.Controller.Plans:input_type -> muster.PlansRequest
-	40, // 44: muster.Controller.Relay:input_type -> muster.RelayUp
-	10, // 45: muster.Controller.Index:input_type -> muster.IndexRequest
-	12, // 46: muster.Controller.Hashes:input_type -> muster.HashesRequest
-	0,  // 47: muster.Node.Step:input_type -> muster.StepUp
-	3,  // 48: muster.Controller.Call:output_type -> muster.CallReply
-	26, // 49: muster.Controller.Sync:output_type -> muster.ToNode
-	5,  // 50: muster.Controller.Blob:output_type -> muster.BlobChunk
-	7,  // 51: muster.Controller.Ledger:output_type -> muster.LedgerChunk
-	9,  // 52: muster.Controller.Plans:output_type -> muster.PlansReply
-	41, // 53: muster.Controller.Relay:output_type -> muster.RelayDown
-	11, // 54: muster.Controller.Index:output_type -> muster.IndexReply
-	13, // 55: muster.Controller.Hashes:output_type -> muster.HashesReply
-	1,  // 56: muster.Node.Step:output_type -> muster.StepDown
-	48, // [48:57] is the sub-list for method output_type
-	39, // [39:48] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	33, // 28: muster.Launch.info:type_name -> muster.JobInfo
+	35, // 29: muster.Launch.script:type_name -> muster.Batch
+	36, // 30: muster.Launch.nodes:type_name -> muster.NodePart
+	37, // 31: muster.Launch.part:type_name -> muster.Part
+	39, // 32: muster.Launch.signal:type_name -> muster.SignalBefore
+	32, // 33: muster.Launch.programs:type_name -> muster.Programs
+	34, // 34: muster.JobInfo.het:type_name -> muster.HetPart
+	36, // 35: muster.HetPart.nodes:type_name -> muster.NodePart
+	38, // 36: muster.Part.devices:type_name -> muster.PartDevice
+	20, // 37: muster.Signal.attempt:type_name -> muster.Attempt
+	15, // 38: muster.RelayUp.message:type_name -> muster.FromNode
+	26, // 39: muster.RelayDown.message:type_name -> muster.ToNode
+	2,  // 40: muster.Controller.Call:input_type -> muster.CallRequest
+	15, // 41: muster.Controller.Sync:input_type -> muster.FromNode
+	4,  // 42: muster.Controller.Blob:input_type -> muster.BlobRequest
+	6,  // 43: muster.Controller.Ledger:input_type -> muster.LedgerRequest
+	8,  // 44: muster.Controller.Plans:input_type -> muster.PlansRequest
+	41, // 45: muster.Controller.Relay:input_type -> muster.RelayUp
+	10, // 46: muster.Controller.Index:input_type -> muster.IndexRequest
+	12, // 47: muster.Controller.Hashes:input_type -> muster.HashesRequest
+	0,  // 48: muster.Node.Step:input_type -> muster.StepUp
+	3,  // 49: muster.Controller.Call:output_type -> muster.CallReply
+	26, // 50: muster.Controller.Sync:output_type -> muster.ToNode
+	5,  // 51: muster.Controller.Blob:output_type -> muster.BlobChunk
+	7,  // 52: muster.Controller.Ledger:output_type -> muster.LedgerChunk
+	9,  // 53: muster.Controller.Plans:output_type -> muster.PlansReply
+	42, // 54: muster.Controller.Relay:output_type -> muster.RelayDown
+	11, // 55: muster.Controller.Index:output_type -> muster.IndexReply
+	13, // 56: muster.Controller.Hashes:output_type -> muster.HashesReply
+	1,  // 57: muster.Node.Step:output_type -> muster.StepDown
+	49, // [49:58] is the sub-list for method output_type
+	40, // [40:49] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_api_pb_muster_proto_init() }
@@ -3613,7 +3698,7 @@ func file_api_pb_muster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_pb_muster_proto_rawDesc), len(file_api_pb_muster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   42,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -55,6 +55,9 @@ func (s *Session) launch(root *state.Root, n *partition.Node, j *job.Job, i int)
 	if sig := j.Request.Signal; sig.Number != 0 {
 		l.Signal = &pb.SignalBefore{Number: uint32(sig.Number), BeforeS: uint32(sig.Before), Shell: sig.Shell}
 	}
+	if p := root.Cluster().Programs; p.Prolog != "" || p.Epilog != "" {
+		l.Programs = &pb.Programs{Prolog: p.Prolog, Epilog: p.Epilog, TimeS: p.Time}
+	}
 	for k := range j.Alloc.Nodes {
 		l.Nodes = append(l.Nodes, nodePart(root, &j.Alloc.Nodes[k]))
 	}

@@ -115,7 +115,7 @@ func reportOf(node, boot string, r *pb.Report) *state.Report {
 	out := &state.Report{
 		Job: job.ID(r.Attempt.Job), Attempt: r.Attempt.Attempt, Node: node, BootID: boot,
 		Ended: r.Ended, OOM: r.Oom, TimedOut: r.TimedOut, Released: r.Released, Failed: r.Failed,
-		Detail: clip(r.Detail), At: job.Time(r.AtMs),
+		Detail: clip(r.Detail), Drain: clip(r.Drain), At: job.Time(r.AtMs),
 		Result: job.Result{ExitCode: r.ExitCode, Signal: uint8(min(r.ExitSignal, 255))},
 	}
 	if r.Usage != nil {

@@ -160,7 +160,7 @@ func (v *view) reason(r *api.JobRecord, j *job.Job) {
 	}
 	switch {
 	case j.Held == job.HeldByUser:
-		r.Reason = job.ReasonJobHeldUser
+		r.Reason, r.Detail = job.ReasonJobHeldUser, j.Detail // as: job requeued in held state
 		return
 	case j.Held == job.HeldByAdmin:
 		r.Reason = job.ReasonJobHeldAdmin
