@@ -169,10 +169,11 @@ const (
 	MethodReservations = "reservation.list"
 	MethodUpdateResv   = "reservation.update"
 	MethodLicenses     = "license.list"
-	MethodConfig       = "config.show"    // ConfigReply
-	MethodConfigure    = "config.apply"   // ConfigureRequest, ConfigureReply
-	MethodConfigs      = "config.history" // ConfigsRequest, ConfigsReply
-	MethodAccounting   = "acct.jobs"      // AcctQuery, AcctList
-	MethodStats        = "stats"          // StatsReply
-	MethodWhy          = "job.why"        // WhyRequest, WhyReply
+	MethodConfig       = "config.show"        // ConfigReply
+	MethodConfigure    = "config.apply"       // ConfigureRequest, ConfigureReply
+	MethodConfigs      = "config.history"     // ConfigsRequest, ConfigsReply
+	MethodControllers  = "controllers.change" // ControllersRequest
+	MethodAccounting   = "acct.jobs"          // AcctQuery, AcctList
+	MethodStats        = "stats"              // StatsReply
+	MethodWhy          = "job.why"            // WhyRequest, WhyReply
 )

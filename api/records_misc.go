@@ -21,6 +21,8 @@ func (p *PingReply) Code(w *wire.Coder) {
 type ControllerRecord struct {
 	Name, Address string
 	Leader, Up    bool
+	Votes         bool
+	Index         uint64 // that its state stood at when it was last heard of
 }
 
 // Code implements wire.Message.
@@ -29,6 +31,8 @@ func (c *ControllerRecord) Code(w *wire.Coder) {
 	w.String(2, &c.Address)
 	w.Bool(3, &c.Leader)
 	w.Bool(4, &c.Up)
+	w.Bool(5, &c.Votes)
+	w.Uint64(6, &c.Index)
 }
 
 // ConfigReply is the configuration in force as pairs of Slurm's names and

@@ -121,8 +121,16 @@ func (b *builder) controllers() {
 		c.Name, c.Addresses = "localhost", []string{"127.0.0.1"}
 		tables = []controllerTable{c}
 	}
-	if len(tables)%2 == 0 {
-		b.fail(tableAt("controller", len(tables)-1), "%d controllers survive the loss of no more than %d would; write an odd number", len(tables), len(tables)-1)
+	votes := 0
+	for _, c := range tables {
+		if c.Votes {
+			votes++
+		}
+	}
+	if votes == 0 {
+		b.fail(tableAt("controller", 0), "no controller votes, so none can lead")
+	} else if votes%2 == 0 {
+		b.fail(tableAt("controller", len(tables)-1), "%d controllers survive the loss of no more than %d would; write an odd number", votes, votes-1)
 	}
 	for i, c := range tables {
 		path := tableAt("controller", i)
@@ -137,7 +145,7 @@ func (b *builder) controllers() {
 			continue
 		}
 		b.file.Controllers = append(b.file.Controllers, Daemon{
-			Name: c.Name, Addresses: c.Addresses, Bind: c.Bind, Port: portOf(c.Port, 0), DataDir: c.DataDir,
+			Name: c.Name, Addresses: c.Addresses, Bind: c.Bind, Port: portOf(c.Port, 0), DataDir: c.DataDir, Votes: c.Votes,
 		})
 	}
 }

@@ -21,7 +21,7 @@ import (
 // File is what a cluster file says.
 type File struct {
 	Cluster     partition.Cluster
-	Controllers []Daemon // in the order of the file; an odd number of them
+	Controllers []Daemon // in the order of the file; an odd number of them vote
 	Nodes       []Daemon // one for each of Cluster.Nodes, in the same order
 	// Warnings are keys that the file sets and nothing acts on yet. Whoever
 	// reads a file for somebody shows them.
@@ -38,6 +38,7 @@ type Daemon struct {
 	Port      uint16
 	DataDir   string
 	Real      bool // node: bind jobs to the host's own CPUs
+	Votes     bool // controller: it counts in majorities
 }
 
 // Node finds the daemon of a node by its name.

@@ -40,7 +40,7 @@ func TestFourLinesAreACluster(t *testing.T) {
 	if p := c.Partitions[0]; p.Name != "main" || !p.Default || p.NodeList != "n[1-4]" || p.MaxTime != job.Unlimited || p.PriorityTier != 1 {
 		t.Errorf("partition: %+v", p)
 	}
-	wantController := []Daemon{{Name: "localhost", Addresses: []string{"127.0.0.1"}, Port: 6817, DataDir: "/var/lib/muster/ctld"}}
+	wantController := []Daemon{{Name: "localhost", Addresses: []string{"127.0.0.1"}, Port: 6817, DataDir: "/var/lib/muster/ctld", Votes: true}}
 	if !reflect.DeepEqual(f.Controllers, wantController) {
 		t.Errorf("controllers: %+v", f.Controllers)
 	}

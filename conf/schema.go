@@ -8,7 +8,7 @@ type schema struct {
 	Name     string `toml:"name" default:"cluster" doc:"Name of the cluster, as squeue --clusters and sacct show it."`
 	TimeZone string `toml:"time_zone" default:"UTC" doc:"The cluster's one time zone (IANA name such as Europe/Berlin): times without a zone that users write, and report periods, are meant in it."`
 
-	Controllers []controllerTable `toml:"controller" doc:"A controller; write one, three or five. Without any there is one on this host, for trying things."`
+	Controllers []controllerTable `toml:"controller" doc:"A controller; write one, three or five that vote. Without any there is one on this host, for trying things."`
 	Nodes       []nodeTable       `toml:"node" doc:"Nodes of one shape. At least one is needed."`
 	Partitions  []partitionTable  `toml:"partition" doc:"A partition. Without any there is one, named main, of all nodes."`
 	Switches    []switchTable     `toml:"switch" doc:"A switch of the network (topology.conf(5), topology/tree). Partitions that name its topology place the nodes of a job near each other."`
@@ -28,6 +28,7 @@ type controllerTable struct {
 	Addresses []string `toml:"addresses" doc:"Host names or IP addresses (version 4 or 6) that others reach it by, the best first. The name, if not given."`
 	Bind      string   `toml:"bind" doc:"Address to listen on; all of them, if not given."`
 	Port      ports    `toml:"port" default:"6817" doc:"Port that nodes and other controllers connect to."`
+	Votes     bool     `toml:"votes" default:"true" doc:"It counts in the majority that every change needs. With false it follows the others and answers reads. Of a running cluster, muster controllers changes it."`
 	DataDir   string   `toml:"data_dir" default:"/var/lib/muster/ctld" doc:"Directory for the replicated log, snapshots and finished jobs, on a local disk."`
 }
 

@@ -132,8 +132,8 @@ func (c *Controller) answersHere(ctx context.Context, r *service.Request, m serv
 // leaderAddress is where the leader is, so that agents ask it for changes; "" if
 // none is known.
 func (c *Controller) leaderAddress() string {
-	if d, ok := c.file.Controller(c.store.Leader()); ok {
-		return address(d)
+	if m, ok := c.memberNamed(c.store.Leader()); ok {
+		return m.Address
 	}
 	return ""
 }

@@ -36,7 +36,8 @@ func (s *server) Hashes(ctx context.Context, in *pb.HashesRequest) (*pb.HashesRe
 	if len(in.Index) > maxMarks {
 		return nil, status.Errorf(codes.InvalidArgument, "%d indices asked for, at most %d are answered", len(in.Index), maxMarks)
 	}
-	out := &pb.HashesReply{WallMs: s.c.clock.Now().UnixMilli()}
+	out := &pb.HashesReply{WallMs: s.c.clock.Now().UnixMilli(), Last: s.c.store.Root().Index(),
+		Lacks: s.c.ledger.missing(s.c.store.Root()) + s.c.store.Lacks()}
 	for _, m := range s.c.store.MarksAt(in.Index) {
 		out.Hashes = append(out.Hashes, &pb.StateHash{Index: m.Index, Hash: m.Hash[:]})
 	}
@@ -121,10 +122,10 @@ func (c *Controller) compare(ctx context.Context) error {
 		case <-c.clock.After(compareEvery/2 + rand.N(compareEvery)):
 		}
 		marks := c.store.Marks()
-		if len(c.peers.names) == 0 || len(marks) == 0 {
+		if len(c.peers.names()) == 0 || len(marks) == 0 {
 			continue
 		}
-		v, at := weigh(c.ballots(ctx, marks), len(c.peers.names)+1)
+		v, at := weigh(c.ballots(ctx, marks), c.voters())
 		if v == unknown {
 			continue // what was found earlier holds
 		}
@@ -138,7 +139,7 @@ func (c *Controller) compare(ctx context.Context) error {
 
 // act does what a finding asks for. A change is logged once.
 func (c *Controller) act(v, last finding, at *ballot) {
-	who := strings.Join(at.differ(c.peers.names), ", ")
+	who := strings.Join(at.differ(c.peers.names()), ", ")
 	switch v {
 	case stop:
 		c.store.Diverged(fmt.Sprintf("at index %d its hash is %x, and a majority of the controllers has another (%s)", at.index, at.mine, who))
@@ -170,6 +171,7 @@ func (c *Controller) askHashes(ctx context.Context, name string, client pb.Contr
 	if err != nil {
 		return nil, err
 	}
+	c.peers.heard(name, reply.Last, reply.Lacks)
 	if trip := c.clock.Now().Sub(start); trip <= maxTrip && reply.WallMs > 0 {
 		c.store.HearClock(name, time.UnixMilli(reply.WallMs), start.Add(trip/2))
 	}
@@ -187,18 +189,23 @@ func (c *Controller) ballots(ctx context.Context, marks []store.Mark) []ballot {
 		in.Index = append(in.Index, m.Index)
 		out[i] = ballot{index: m.Index, mine: m.Hash, others: map[string]state.Hash{}}
 	}
-	replies := make([]*pb.HashesReply, len(c.peers.names))
+	names := c.peers.names()
+	replies := make([]*pb.HashesReply, len(names))
 	var questions sync.WaitGroup
-	for i, name := range c.peers.names {
-		client, _ := c.peers.client(name)
-		questions.Go(func() { replies[i], _ = c.askHashes(ctx, name, client, in) })
+	for i, name := range names {
+		if client, ok := c.peers.client(name); ok {
+			questions.Go(func() { replies[i], _ = c.askHashes(ctx, name, client, in) })
+		}
 	}
 	questions.Wait()
 	for i, r := range replies {
+		if m, ok := c.memberNamed(names[i]); !ok || !m.Votes {
+			continue // counts in no majority
+		}
 		for _, h := range r.GetHashes() {
 			for k := range out {
 				if out[k].index == h.Index && len(h.Hash) == len(state.Hash{}) {
-					out[k].others[c.peers.names[i]] = state.Hash(h.Hash)
+					out[k].others[names[i]] = state.Hash(h.Hash)
 				}
 			}
 		}

@@ -92,9 +92,14 @@ func (c *Controller) Counters() service.Counters {
 func (c *Controller) Controllers() []service.Controller {
 	leader := c.store.Leader()
 	var out []service.Controller
-	for _, d := range c.file.Controllers {
-		out = append(out, service.Controller{Name: d.Name, Address: address(d), Leader: d.Name == leader,
-			Up: d.Name == c.cfg.Name || c.peers.up(d.Name)})
+	for _, m := range c.members() {
+		r := service.Controller{Name: m.Name, Address: m.Address, Votes: m.Votes, Leader: m.Name == leader}
+		if m.Name == c.cfg.Name {
+			r.Up, r.Index = true, c.store.Root().Index()
+		} else {
+			r.Index, r.Up = c.peers.standing(m.Name)
+		}
+		out = append(out, r)
 	}
 	return out
 }

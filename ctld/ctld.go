@@ -29,6 +29,7 @@ type Config struct {
 	Listen string // host:port; "" is what the cluster file says
 	Certs  string // directory of ca.pem, cert.pem and key.pem
 	File   string // cluster.toml: the controllers, and the configuration of a new cluster
+	Join   bool   // with an empty data directory, wait to be added to a cluster rather than begin one
 	Web    string // host:port of /livez, /readyz and /metrics; "": none
 	// Cycles is the directory that the last KeepCycles cycles of the planner are
 	// recorded in while this controller leads; "": none.
@@ -84,6 +85,7 @@ func (c *Controller) run(ctx context.Context, port *rpc.Listener) error {
 			}
 		})
 	}
+	start("follow the members", c.followMembers)
 	start("follow the leader", c.follow)
 	start("write the ledger", c.ledger.run)
 	start("sum up the ledger", c.ledger.roll)
@@ -92,7 +94,7 @@ func (c *Controller) run(ctx context.Context, port *rpc.Listener) error {
 	if c.cfg.Web != "" {
 		start("serve "+c.cfg.Web, c.serveWeb)
 	}
-	c.log.Info("controller started", "cluster", c.file.Cluster.Name, "listen", port.Addr().String(), "voters", len(c.file.Controllers))
+	c.log.Info("controller started", "cluster", c.file.Cluster.Name, "listen", port.Addr().String(), "members", len(c.members()))
 	select {
 	case <-ctx.Done():
 	case <-c.store.Failed():
@@ -150,7 +152,8 @@ func (c *Controller) openParts(port *rpc.Listener) (err error) {
 	for _, m := range methods() {
 		c.methods[m.Name] = m
 	}
-	if c.peers, err = newPeers(c.id, c.file, c.cfg.Name); err != nil {
+	c.peers = newPeers(c.id, c.cfg.Name)
+	if err := c.peers.set(c.fileMembers()); err != nil {
 		return err
 	}
 	c.started = job.TimeOf(c.clock.Now())
@@ -159,12 +162,8 @@ func (c *Controller) openParts(port *rpc.Listener) (err error) {
 		return err
 	}
 	c.ledger = ledger
-	var voters []store.Voter
-	for _, d := range c.file.Controllers {
-		voters = append(voters, store.Voter{Name: d.Name, Address: address(d)})
-	}
 	c.store, err = store.Open(store.Config{
-		Cluster: c.id.Cluster, Name: c.cfg.Name, Dir: c.cfg.Data, Voters: voters,
+		Cluster: c.id.Cluster, Name: c.cfg.Name, Dir: c.cfg.Data, Members: c.fileMembers(), Join: c.cfg.Join,
 		Stream: raftPort{Listener: port.Raft(), id: c.id}, Timing: c.cfg.Timing, Log: c.log,
 		Lead: c.lead, FetchBlob: c.peers.fetchBlob,
 	})

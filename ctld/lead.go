@@ -78,8 +78,8 @@ func (c *Controller) configure(ctx context.Context) error {
 
 func (c *Controller) addresses() []string {
 	var out []string
-	for _, d := range c.file.Controllers {
-		out = append(out, address(d))
+	for _, m := range c.members() {
+		out = append(out, m.Address)
 	}
 	return out
 }

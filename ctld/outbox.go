@@ -77,7 +77,7 @@ func (l *lead) trimOutbox(ctx context.Context) {
 		case <-l.followers.news:
 		}
 		first, next := l.c.store.Root().OutboxRange()
-		safe := l.followers.safe(len(l.c.file.Controllers), l.c.ledger.last(), next-first)
+		safe := l.followers.safe(len(l.c.members()), l.c.ledger.last(), next-first)
 		if safe < first || next == first {
 			continue
 		}

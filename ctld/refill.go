@@ -76,9 +76,12 @@ func (l *ledgerWriter) refill(ctx context.Context, root *state.Root) error {
 // up to a number. What the others fail with is apart from what this disk does.
 func (l *ledgerWriter) fetchThrough(ctx context.Context, through uint64) (failed, disk error) {
 	failures := []error{errors.New("no other controller has all of them")}
-	names := l.c.peers.names
+	names := l.c.peers.names()
 	for _, i := range rand.Perm(len(names)) {
-		client, _ := l.c.peers.client(names[i])
+		client, ok := l.c.peers.client(names[i])
+		if !ok {
+			continue // no member any more
+		}
 		err, disk := l.fetch(ctx, client, through)
 		if disk != nil || l.last() >= through {
 			return nil, disk

@@ -23,6 +23,9 @@ func (s *server) Relay(stream grpc.BidiStreamingServer[pb.RelayUp, pb.RelayDown]
 	if !ok || peer.Role != identity.Controller {
 		return status.Error(codes.PermissionDenied, "only a controller relays")
 	}
+	if _, member := s.c.memberNamed(peer.Name); !member {
+		return status.Errorf(codes.PermissionDenied, "controller %s is no member: muster controllers add adds it", peer.Name)
+	}
 	l := s.c.leading.Load()
 	if l == nil {
 		return status.Error(codes.Unavailable, "this controller does not lead")

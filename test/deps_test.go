@@ -25,11 +25,12 @@ func house() []rule {
 	const controller = "state sched sched/... accounting accounting/... partition job gres conf api api/..."
 	return []rule{
 		{"cmd/slurm", "api api/slurm/... job", "the commands start in 2 ms: flags in, frames out, no daemon code"},
-		{"cmd/muster", "cmd/muster/... api api/... job partition conf sched/sim sched/sim/... sched/cyclelog gres/topo", "the admin tool starts daemons as programs; it is none"},
+		{"cmd/muster", "cmd/muster/... api api/... job partition conf sched/sim sched/sim/... sched/cyclelog gres/topo ctld/salvage", "the admin tool starts daemons as programs; it is none"},
 		{"cmd/musterd", "ctld ctld/... noded noded/... api api/... conf job", "the main of the daemons puts their parts together"},
 		{"cmd/muster-shepherd", "noded/shepherd", "the shepherd outlives the node daemon and stays tiny"},
 		{"ctld", "ctld/... " + controller, "a controller knows everything but what is only of nodes"},
 		{"ctld/store", "ctld/store/wal state api job partition", "the store carries commands; it does not judge them"},
+		{"ctld/salvage", "ctld/store conf api api/identity state accounting/ledger job", "it works on the files of controllers that do not run"},
 		{"ctld/store/wal", "", "entries on disk; it does not look inside"},
 		{"ctld/dispatch", "state api api/pb job partition gres", "the reconciler compares state with reports"},
 		{"ctld/mail", "state api/slurm job partition", "mails are made of the state alone"},

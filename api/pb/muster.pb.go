@@ -679,6 +679,8 @@ type HashesReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Hashes        []*StateHash           `protobuf:"bytes,1,rep,name=hashes,proto3" json:"hashes,omitempty"`
 	WallMs        int64                  `protobuf:"varint,2,opt,name=wall_ms,json=wallMs,proto3" json:"wall_ms,omitempty"` // what the controller's wall clock shows
+	Last          uint64                 `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`                   // index that its state stands at
+	Lacks         uint64                 `protobuf:"varint,4,opt,name=lacks,proto3" json:"lacks,omitempty"`                 // finished jobs, scripts and environments that it has yet to fetch
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -723,6 +725,20 @@ func (x *HashesReply) GetHashes() []*StateHash {
 func (x *HashesReply) GetWallMs() int64 {
 	if x != nil {
 		return x.WallMs
+	}
+	return 0
+}
+
+func (x *HashesReply) GetLast() uint64 {
+	if x != nil {
+		return x.Last
+	}
+	return 0
+}
+
+func (x *HashesReply) GetLacks() uint64 {
+	if x != nil {
+		return x.Lacks
 	}
 	return 0
 }
@@ -3306,10 +3322,12 @@ const file_api_pb_muster_proto_rawDesc = "" +
 	"IndexReply\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\"%\n" +
 	"\rHashesRequest\x12\x14\n" +
-	"\x05index\x18\x01 \x03(\x04R\x05index\"Q\n" +
+	"\x05index\x18\x01 \x03(\x04R\x05index\"{\n" +
 	"\vHashesReply\x12)\n" +
 	"\x06hashes\x18\x01 \x03(\v2\x11.muster.StateHashR\x06hashes\x12\x17\n" +
-	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\"5\n" +
+	"\awall_ms\x18\x02 \x01(\x03R\x06wallMs\x12\x12\n" +
+	"\x04last\x18\x03 \x01(\x04R\x04last\x12\x14\n" +
+	"\x05lacks\x18\x04 \x01(\x04R\x05lacks\"5\n" +
 	"\tStateHash\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
 	"\x04hash\x18\x02 \x01(\fR\x04hash\"\xbd\x01\n" +

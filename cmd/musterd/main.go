@@ -61,6 +61,7 @@ func runCtld(ctx context.Context, args []string) error {
 	f.StringVar(&cfg.Certs, "certs", "", "directory of ca.pem, cert.pem and key.pem")
 	f.StringVar(&cfg.File, "config", "/etc/muster/cluster.toml", "cluster file")
 	f.StringVar(&cfg.Web, "web", "", "host:port of /livez, /readyz and /metrics (default: none)")
+	f.BoolVar(&cfg.Join, "join", false, "with an empty data directory, wait to be added (muster controllers add) rather than begin a new cluster")
 	f.StringVar(&cfg.Cycles, "record-cycles", "", "directory to record the planner's last cycles in, for muster sim replay (default: none; each costs a snapshot of the state)")
 	f.IntVar(&cfg.KeepCycles, "keep-cycles", 1000, "recorded cycles to keep")
 	f.BoolVar(&cfg.RootFromAnywhere, "allow-root", false,

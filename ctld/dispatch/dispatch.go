@@ -9,6 +9,7 @@ package dispatch
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,6 +72,23 @@ func New(cfg Config) *Dispatcher {
 	return &Dispatcher{cfg: cfg, start: cfg.Clock.Now(), look: make(chan struct{}, 1),
 		sessions: map[string]*Session{}, live: map[string]Live{}, configs: map[string]uint64{},
 		usage: map[job.ID]map[string]job.Usage{}, signals: map[uint64]chan string{}}
+}
+
+// SetControllers tells all nodes where the controllers are from now on.
+func (d *Dispatcher) SetControllers(addrs []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.Equal(d.cfg.Controllers, addrs) {
+		return
+	}
+	d.cfg.Controllers = addrs
+	for _, s := range d.sessions {
+		if s.synced {
+			m := d.message(d.root)
+			m.Welcome = s.welcome(d.root)
+			s.out.Send(m)
+		}
+	}
 }
 
 // Run follows the roots until ctx ends, and then ends all sessions.

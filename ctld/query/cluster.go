@@ -18,7 +18,7 @@ func ping(_ context.Context, core service.Core, r *service.Request) error {
 	r.Index = root.Index()
 	reply := api.PingReply{Cluster: root.Cluster().Name}
 	for _, c := range core.Controllers() {
-		reply.Controllers = append(reply.Controllers, api.ControllerRecord{Name: c.Name, Address: c.Address, Leader: c.Leader, Up: c.Up})
+		reply.Controllers = append(reply.Controllers, api.ControllerRecord{Name: c.Name, Address: c.Address, Leader: c.Leader, Up: c.Up, Votes: c.Votes, Index: c.Index})
 	}
 	return send(r, &reply)
 }

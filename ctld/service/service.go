@@ -48,8 +48,11 @@ type Core interface {
 	Sign(message []byte) (signature, certificate []byte, err error)
 	// Counters are for sdiag and metrics.
 	Counters() Counters
-	// Controllers lists the voters and who leads.
+	// Controllers lists the members and who leads.
 	Controllers() []Controller
+	// ChangeMember changes who the members are, or who leads. Only the leader can. It
+	// returns when a majority has the change.
+	ChangeMember(ctx context.Context, change MemberChange) error
 }
 
 // Ledger is the record of finished jobs, by its own queries.
@@ -102,12 +105,34 @@ type UserCount struct {
 	CallCount
 }
 
-// Controller is one voter.
+// Controller is one controller of the cluster.
 type Controller struct {
 	Name, Address string
 	Leader        bool
-	Up            bool // heard of lately, as far as this controller knows
+	Up            bool   // heard of lately, as far as this controller knows
+	Votes         bool   // false: it answers reads and counts in no majority
+	Index         uint64 // that its state stood at when it was heard of
 }
+
+// MemberChange is a change of who the controllers are.
+type MemberChange struct {
+	What    MemberVerb
+	Name    string // Transfer: "" is any voter
+	Address string // AddMember: host:port
+	Force   bool   // also where fewer than half of the voters left would answer
+}
+
+// MemberVerb is what to do with a member.
+type MemberVerb uint8
+
+// The verbs. A new member has no vote until it is promoted.
+const (
+	AddMember MemberVerb = 1 + iota
+	Promote
+	Demote
+	RemoveMember
+	Transfer
+)
 
 // Request is one call with what its handler needs.
 type Request struct {

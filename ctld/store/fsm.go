@@ -122,6 +122,7 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 
 // Restore implements raft.FSM.
 func (f *fsm) Restore(r io.ReadCloser) error {
+	f.store.lacks.Store(1) // until it is known which blobs are not here
 	if err := f.machine.Restore(r); err != nil {
 		return fmt.Errorf("restore a snapshot: %w", err)
 	}

@@ -50,6 +50,19 @@ func claim(dir string, who owner) error {
 	return nil
 }
 
+// Owner tells whose a data directory is: the cluster and the controller's name.
+func Owner(dir string) (cluster, name string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, ownerFile))
+	var found owner
+	if err == nil {
+		err = json.Unmarshal(text, &found)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s is no controller's data directory: %w", dir, err)
+	}
+	return found.Cluster, found.Name, nil
+}
+
 // writeSynced writes a small file so that it is there, whole, after a power cut.
 func writeSynced(path string, data []byte) error {
 	tmp := path + ".new"

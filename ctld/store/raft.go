@@ -30,52 +30,47 @@ const (
 	lockTimeout = 2 * time.Second
 )
 
-// addresses finds a voter's address by its name in the configuration, so that
-// one may move without a change in raft's log.
-type addresses []Voter
-
-// ServerAddr implements raft.ServerAddressProvider.
-func (a addresses) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
-	for _, v := range a {
-		if v.Name == string(id) {
-			return raft.ServerAddress(v.Address), nil
-		}
-	}
-	return "", fmt.Errorf("the cluster file names no controller %q", id)
-}
-
 func (s *Store) openRaft() error {
 	log := raftLog{log: s.cfg.Log, name: "raft"}
-	path := filepath.Join(s.cfg.Dir, "raft.db")
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) { // known before there is a log, so that a crash in between changes nothing
-		if err := writeSynced(filepath.Join(s.cfg.Dir, newcomerFile), nil); err != nil {
-			return err
-		}
-	}
-	s.bolt, err = boltdb.New(boltdb.Options{Path: path, MsgpackUseNewTimeFormat: true, NoSync: faults.On(faults.BoltNoSync),
-		BoltOptions: &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, Timeout: lockTimeout}})
-	if errors.Is(err, bbolt.ErrTimeout) {
-		return fmt.Errorf("raft log %s is in use: does controller %s run already?", path, s.cfg.Name)
-	}
+	snaps, err := s.openLog(log)
 	if err != nil {
-		return fmt.Errorf("raft log %s: %w", path, err)
-	}
-	if s.log, err = wal.Open(s.cfg.Dir, s.bolt); err != nil {
-		return errors.Join(err, s.bolt.Close())
-	}
-	snaps, err := openSnapshots(s.cfg.Dir, log)
-	if err != nil {
-		return errors.Join(err, s.log.Close(), s.bolt.Close())
+		return err
 	}
 	s.trans = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: s.cfg.Stream, MaxPool: 3, Timeout: transportTimeout, Logger: log,
-		ServerAddressProvider: addresses(s.cfg.Voters), MsgpackUseNewTimeFormat: true,
+		ServerAddressProvider: addresses{s}, MsgpackUseNewTimeFormat: true,
 	})
 	if err := s.startRaft(snaps, log); err != nil {
 		return errors.Join(err, s.trans.Close(), s.log.Close(), s.bolt.Close())
 	}
 	return nil
+}
+
+// openLog opens raft's log and snapshots.
+func (s *Store) openLog(log raftLog) (raft.SnapshotStore, error) {
+	path := filepath.Join(s.cfg.Dir, "raft.db")
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) { // known before there is a log, so that a crash in between changes nothing
+		if err := writeSynced(filepath.Join(s.cfg.Dir, newcomerFile), nil); err != nil {
+			return nil, err
+		}
+	}
+	s.bolt, err = boltdb.New(boltdb.Options{Path: path, MsgpackUseNewTimeFormat: true, NoSync: faults.On(faults.BoltNoSync),
+		BoltOptions: &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, Timeout: lockTimeout}})
+	if errors.Is(err, bbolt.ErrTimeout) {
+		return nil, fmt.Errorf("raft log %s is in use: does controller %s run already?", path, s.cfg.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("raft log %s: %w", path, err)
+	}
+	if s.log, err = wal.Open(s.cfg.Dir, s.bolt); err != nil {
+		return nil, errors.Join(err, s.bolt.Close())
+	}
+	snaps, err := openSnapshots(s.cfg.Dir, log)
+	if err != nil {
+		return nil, errors.Join(err, s.log.Close(), s.bolt.Close())
+	}
+	return snaps, nil
 }
 
 func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
@@ -87,12 +82,8 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 	if s.newcomer, err = newNewcomer(s.trans, s.cfg.Dir, !known); err != nil {
 		return err
 	}
-	if !known {
-		var voters raft.Configuration
-		for _, v := range s.cfg.Voters {
-			voters.Servers = append(voters.Servers, raft.Server{ID: raft.ServerID(v.Name), Address: raft.ServerAddress(v.Address)})
-		}
-		if err := raft.BootstrapCluster(c, s.log, s.bolt, snaps, s.newcomer, voters); err != nil {
+	if !known && !s.cfg.Join {
+		if err := raft.BootstrapCluster(c, s.log, s.bolt, snaps, s.newcomer, configuration(s.cfg.Members)); err != nil {
 			return fmt.Errorf("first start of controller %s: %w", s.cfg.Name, err)
 		}
 	}
@@ -104,6 +95,7 @@ func (s *Store) startRaft(snaps raft.SnapshotStore, log raftLog) error {
 	if err != nil {
 		return fmt.Errorf("start raft in %s: %w", s.cfg.Dir, err)
 	}
+	s.running.Store(s.raft)
 	s.tasks.Go(func() { s.newcomer.run(s.down, s.raft.LastIndex) })
 	s.raft.RegisterObserver(raft.NewObserver(nil, false, func(o *raft.Observation) bool {
 		if _, ok := o.Data.(raft.LeaderObservation); ok {

@@ -27,7 +27,7 @@ import (
 type replicas struct {
 	t      testing.TB
 	dir    string
-	voters []Voter
+	voters []Member
 	timing Timing
 
 	mu    sync.Mutex // stores fetch blobs from each other
@@ -70,7 +70,7 @@ func newReplicas(t testing.TB, n int, timing Timing) *replicas {
 		if r.ports[name], err = rpc.Listen("127.0.0.1:0", r.ids[name], quiet()); err != nil {
 			t.Fatal(err)
 		}
-		r.voters = append(r.voters, Voter{Name: name, Address: r.ports[name].Addr().String()})
+		r.voters = append(r.voters, Member{Name: name, Address: r.ports[name].Addr().String(), Votes: true})
 	}
 	t.Cleanup(func() {
 		for name := range r.up {
@@ -94,7 +94,7 @@ func (r *replicas) start(name string) *Store {
 			r.t.Fatal(err)
 		}
 	}
-	s, err := Open(Config{Cluster: "test", Name: name, Dir: filepath.Join(r.dir, name), Voters: r.voters,
+	s, err := Open(Config{Cluster: "test", Name: name, Dir: filepath.Join(r.dir, name), Members: r.voters,
 		Stream: raftOver{r.ports[name].Raft(), r.ids[name]}, Timing: r.timing, Log: quiet(),
 		FetchBlob: func(_ context.Context, h job.Hash) ([]byte, error) { return r.fetch(name, h) }})
 	if err != nil {
@@ -469,7 +469,7 @@ func TestAnotherControllersDirectoryIsRefused(t *testing.T) {
 	r := newReplicas(t, 1, Timing{})
 	r.start("c1")
 	r.stop("c1")
-	_, err := Open(Config{Cluster: "other", Name: "c1", Dir: filepath.Join(r.dir, "c1"), Voters: r.voters, Log: quiet()})
+	_, err := Open(Config{Cluster: "other", Name: "c1", Dir: filepath.Join(r.dir, "c1"), Members: r.voters, Log: quiet()})
 	if err == nil {
 		t.Fatal("another cluster's directory was taken")
 	}

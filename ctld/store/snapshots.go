@@ -142,10 +142,14 @@ func (s *Store) keepBlobs(ctx context.Context) {
 	}
 }
 
+// Lacks is how many scripts and environments of jobs this replica has yet to fetch.
+func (s *Store) Lacks() uint64 { return s.lacks.Load() }
+
 // fetchMissing goes through all jobs once. What no controller has now is fetched
 // when it is asked for.
 func (s *Store) fetchMissing(ctx context.Context) {
 	if s.cfg.FetchBlob == nil {
+		s.lacks.Store(0)
 		return
 	}
 	missing := map[job.Hash]bool{}
@@ -156,10 +160,17 @@ func (s *Store) fetchMissing(ctx context.Context) {
 			}
 		}
 	}
+	s.lacks.Store(uint64(len(missing)))
+	defer func() {
+		if s.lacks.Load() > 0 && ctx.Err() == nil { // nobody has them now
+			time.AfterFunc(sweepEvery, s.fsm.size.wakeBlobs)
+		}
+	}()
 	for h := range missing {
 		for try := 1; try <= 5 && ctx.Err() == nil; try++ {
 			_, err := s.fetch(ctx, h)
 			if err == nil {
+				s.lacks.Add(^uint64(0))
 				break
 			}
 			s.cfg.Log.Warn("a script or environment is missing here and could not be fetched", "hash", h, "try", try, "err", err)

@@ -24,18 +24,13 @@ import (
 	"muster/state"
 )
 
-// Voter is one controller that has a vote.
-type Voter struct {
-	Name    string // raft's server id
-	Address string // host:port of its one port
-}
-
 // Config is what a store needs to know.
 type Config struct {
 	Cluster string
-	Name    string // of this controller; one of the Voters
-	Dir     string // data directory, made if it is not there
-	Voters  []Voter
+	Name    string           // of this controller
+	Dir     string           // data directory, made if it is not there
+	Members []Member         // of a new cluster; of an old one, where they are found
+	Join    bool             // do not begin a new cluster: with an empty directory, wait to be added to one
 	Stream  raft.StreamLayer // carries raft's own connections
 	Timing  Timing
 	Log     *slog.Logger
@@ -94,7 +89,8 @@ func (t Timing) withDefaults() Timing {
 type Store struct {
 	cfg      Config
 	raft     *raft.Raft
-	bolt     *boltdb.BoltStore // terms and votes, and the log behind log
+	running  atomic.Pointer[raft.Raft] // raft, for those who may come before it is there
+	bolt     *boltdb.BoltStore         // terms and votes, and the log behind log
 	log      *wal.Log
 	trans    *raft.NetworkTransport
 	newcomer *newcomer // trans, as raft sees it
@@ -103,6 +99,7 @@ type Store struct {
 	time     *stateTime
 	batch    *batcher
 	verify   coalesce.Group[struct{}]
+	lacks    atomic.Uint64 // blobs that jobs name and that are not here, as of the last look
 	notify   chan bool     // of leadership, from raft
 	seen     chan struct{} // has one element when another leader was seen
 
@@ -117,7 +114,7 @@ type Store struct {
 }
 
 // Open starts a replica. A fresh data directory gets the configuration with all
-// Voters; the same on each of them, so it does not matter who is first.
+// Members; the same on each of them, so it does not matter who is first.
 func Open(cfg Config) (*Store, error) {
 	cfg.Timing = cfg.Timing.withDefaults()
 	if cfg.Clock == nil {
@@ -155,7 +152,7 @@ func Open(cfg Config) (*Store, error) {
 // Close gives the lead away, if this controller has it, and stops. Nothing that
 // was acknowledged depends on it.
 func (s *Store) Close() error {
-	if s.raft.State() == raft.Leader && len(s.cfg.Voters) > 1 {
+	if s.raft.State() == raft.Leader && s.voters() > 1 {
 		if err := s.raft.LeadershipTransfer().Error(); err != nil {
 			s.cfg.Log.Warn("the lead could not be given away; the others elect a leader by themselves", "err", err)
 		}

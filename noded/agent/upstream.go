@@ -130,10 +130,20 @@ func (u *upstream) isReady(addr string) bool {
 	})
 }
 
-// learn remembers who leads.
+// maxControllers bounds the controllers that an agent knows.
+const maxControllers = 32
+
+// learn remembers who leads. A login host hears of new controllers in this way only.
 func (u *upstream) learn(addr string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	known := slices.ContainsFunc(u.conns, func(c *controller) bool { return c.addr == addr })
+	if !known && len(u.conns) < maxControllers {
+		if conn, err := rpc.Dial(u.id, addr); err == nil {
+			conn.Connect()
+			u.conns = append(slices.Clip(u.conns), &controller{addr, conn, pb.NewControllerClient(conn)})
+		}
+	}
 	if slices.ContainsFunc(u.conns, func(c *controller) bool { return c.addr == addr }) {
 		u.leader = addr
 	}

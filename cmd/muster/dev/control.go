@@ -22,7 +22,7 @@ const deathWait = 10 * time.Second
 const nodeVariable = "MUSTER_DEV_NODE"
 
 // start starts a daemon in a session of its own; it lives on when this command ends.
-func (c *Cluster) start(d *Daemon) error {
+func (c *Cluster) start(d *Daemon, more ...string) error {
 	if _, runs := c.process(d); runs {
 		return nil
 	}
@@ -31,9 +31,9 @@ func (c *Cluster) start(d *Daemon) error {
 		return err
 	}
 	defer log.Close()
-	args := d.Args
+	args := append(d.Args[:len(d.Args):len(d.Args)], more...)
 	if d.Kind == kindNode {
-		args = append(args[:len(args):len(args)], "--boot-id", d.BootID)
+		args = append(args, "--boot-id", d.BootID)
 	}
 	cmd := exec.Command(filepath.Join(c.programs, "musterd"), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.home(d), log, log
@@ -67,8 +67,9 @@ func daemonEnvironment() []string {
 
 func (c *Cluster) marker(d *Daemon) string { return nodeVariable + "=" + c.Dir + ":" + d.Name }
 
-// Start brings back what was killed: one part, or everything if what is "". A node that
-// the cluster file has and the cluster lacks is made first. It
+// Start brings back what was killed: one part, or everything if what is "". What
+// the cluster file has and the cluster lacks is made first. A controller without data
+// waits to be filled or added: only Up begins a cluster. Start
 // returns when the cluster takes jobs again, or at once if too many controllers are
 // still down for that.
 func (c *Cluster) Start(ctx context.Context, what string) error {
@@ -84,7 +85,11 @@ func (c *Cluster) Start(ctx context.Context, what string) error {
 		parts = []*Daemon{d}
 	}
 	for _, d := range parts {
-		if err := c.start(d); err != nil {
+		var more []string
+		if d.Kind == kindController {
+			more = []string{"--join"}
+		}
+		if err := c.start(d, more...); err != nil {
 			return errors.Join(err, c.save())
 		}
 	}

@@ -113,13 +113,18 @@ func newControllers(n int, names []string) ([]conf.Daemon, error) {
 	return out, nil
 }
 
-// grow makes the nodes that the cluster file has and the cluster lacks.
+// grow makes the nodes and controllers that the cluster file has and the cluster lacks.
 func (c *Cluster) grow() error {
 	file, err := conf.Load(c.File())
 	if err != nil {
 		return err
 	}
 	var made []*Daemon
+	for _, d := range file.Controllers {
+		if !slices.ContainsFunc(c.Daemons, func(o *Daemon) bool { return o.Kind == kindController && o.Name == d.Name }) {
+			made = append(made, &Daemon{Kind: kindController, Name: d.Name, Port: int(d.Port)})
+		}
+	}
 	for _, n := range file.Cluster.Nodes {
 		if !slices.ContainsFunc(c.Daemons, func(d *Daemon) bool { return d.Kind == kindNode && d.Name == n.Name }) {
 			made = append(made, &Daemon{Kind: kindNode, Name: n.Name, BootID: newBootID()})

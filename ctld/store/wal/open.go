@@ -35,8 +35,8 @@ func Open(dir string, behind Store) (*Log, error) {
 		}
 	}
 	segments, err := openSegments(dir)
-	if err != nil {
-		return nil, fmt.Errorf("segments of the raft log in %s: %w", dir, err)
+	if err != nil { // cut short, or gone
+		return nil, fmt.Errorf("segments of the raft log in %s: %w%s", dir, err, remedy)
 	}
 	l := newLog(behind, segments)
 	err = l.start(dir, fresh, id)
@@ -94,7 +94,8 @@ func (l *Log) format(id uint64) error {
 }
 
 // remedy is what to do about a damaged log.
-const remedy = ": acknowledged changes may be lost here; give this controller an empty data directory, the others fill it"
+const remedy = ": acknowledged changes may be lost here; give this controller an empty data directory, start it with --join, " +
+	"and run muster controllers replace with its name while the others lead: they fill it"
 
 // recover puts what the segments hold over the store behind.
 func (l *Log) recover(id uint64) error {
