@@ -16,7 +16,7 @@ CONFORMANCE_DIR ?= ../shared/conformance
 
 # Every command that Slurm has; only those that muster-cmds knows get a link.
 COMMANDS := sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab \
-            sdiag sinfo sprio squeue sreport sshare srun sstat strigger
+            sdiag seff sinfo sprio squeue sreport sshare srun sstat strigger
 
 .PHONY: build demo test test-full conformance lint generate bench bench-packages clean
 

@@ -53,6 +53,8 @@ func lookup(name string) func(*invocation) int {
 		return strigger
 	case "sstat":
 		return sstat
+	case "seff":
+		return seff
 	}
 	return lookupListing(name)
 }
