@@ -173,6 +173,7 @@ const (
 	MethodConfigure    = "config.apply"       // ConfigureRequest, ConfigureReply
 	MethodConfigs      = "config.history"     // ConfigsRequest, ConfigsReply
 	MethodControllers  = "controllers.change" // ControllersRequest
+	MethodBackup       = "backup"             // nothing, BackupPart in each chunk
 	MethodAccounting   = "acct.jobs"          // AcctQuery, AcctList
 	MethodStats        = "stats"              // StatsReply
 	MethodWhy          = "job.why"            // WhyRequest, WhyReply

@@ -21,7 +21,7 @@ func main() {
 		Suggest:              true,
 		HideVersion:          true,
 		ExitErrHandler:       func(*cli.Context, error) {}, // told below
-		Commands:             []*cli.Command{confCommand(), controllersCommand(), devCommand(), simCommand(), gresCommand(), whyCommand(), reportCommand()},
+		Commands:             []*cli.Command{backupCommand(), confCommand(), controllersCommand(), devCommand(), simCommand(), gresCommand(), whyCommand(), reportCommand(), restoreCommand()},
 	}
 	if err := app.RunContext(ctx, os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, "muster:", err)

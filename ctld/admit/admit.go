@@ -33,6 +33,7 @@ func Methods() []service.Method {
 		{Name: api.MethodUpdateResv, Leader: true, Handle: updateReservation},
 		{Name: api.MethodBookChange, Leader: true, Handle: changeBook},
 		{Name: api.MethodConfigure, Leader: true, Handle: configure},
+		{Name: api.MethodBackup, Leader: true, Handle: backup},
 		{Name: api.MethodControllers, Leader: true, Handle: controllers},
 		{Name: api.MethodSetCrontab, Leader: true, Handle: setCrontab},
 	}

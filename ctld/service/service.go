@@ -50,6 +50,9 @@ type Core interface {
 	Counters() Counters
 	// Controllers lists the members and who leads.
 	Controllers() []Controller
+	// Backup hands over all that is needed to begin the cluster anew, in parts, as it
+	// was at one index. Only the leader can.
+	Backup(ctx context.Context, send func(*api.BackupPart) error) error
 	// ChangeMember changes who the members are, or who leads. Only the leader can. It
 	// returns when a majority has the change.
 	ChangeMember(ctx context.Context, change MemberChange) error
