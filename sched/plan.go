@@ -55,6 +55,7 @@ type several struct {
 	started bool
 	verdict *Verdict
 	planned *spot
+	looked  []waiter // where no rule holds the job
 }
 
 // order lists the waiting records by tier; within a tier the order of the view,
@@ -126,6 +127,10 @@ func (c *cycle) look(e entry) {
 		return
 	}
 	c.merge(e.state, v, started)
+	if s := e.state; s.left == 0 && !s.started {
+		c.displaceInAny(s)
+		c.plan.Verdicts = append(c.plan.Verdicts, *s.verdict)
+	}
 }
 
 // merge brings the findings of a job's partitions together: the earliest planned
@@ -144,9 +149,6 @@ func (c *cycle) merge(s *several, v Verdict, started bool) {
 		s.verdict = &v
 	default:
 		s.verdict.Reasons = append(slices.Clip(s.verdict.Reasons), v.Reasons...)
-	}
-	if s.left == 0 {
-		c.plan.Verdicts = append(c.plan.Verdicts, *s.verdict)
 	}
 }
 
@@ -292,11 +294,14 @@ func (c *cycle) shorter(t *trial) (spot, bool) {
 // there are still some to give.
 func (c *cycle) wait(w waiter, why Why, s *several) Verdict {
 	if why.Reason != job.ReasonNone {
+		if s != nil && s.planned != nil {
+			c.take(s.planned, -1) // released by lookAlone
+		}
 		return Verdict{Reasons: []Why{why}}
 	}
 	first := c.plannedStarts(w)
-	if s != nil && len(w.job.Request.Partitions) > 1 {
-		// a job of several partitions waits for its turn in each
+	if s != nil {
+		s.looked = append(s.looked, w) // it displaces others when all its partitions were looked at
 	} else if better, ok := c.displaceFor(w, first); ok {
 		first = &better
 	}

@@ -12,19 +12,33 @@ import (
 // maxVictims bounds how many running jobs one waiting job may displace.
 const maxVictims = 256
 
-// victim is a running job that may have to make room.
+// victim is a running job that may have to make room: a plain one, or all
+// components of a heterogeneous one, which go together.
 type victim struct {
-	job     *job.Job
-	nodes   []int // places in the view
-	rooms   []partition.Room
-	until   job.Time
-	tier    int
-	rank    uint64 // priority of its QOS
-	worth   uint64 // CPU milliseconds that would be lost
-	requeue bool
-	grace   job.Time // milliseconds
-	ends    job.Time // when it would be gone
+	job    *job.Job // component 0 of a heterogeneous job
+	holds  []taken
+	tier   int      // the highest of its components
+	rank   uint64   // the highest priority of their QOS
+	qos    []string // of each component
+	worth  uint64   // CPU milliseconds that would be lost
+	wanted bool     // some component is to be requeued
+	barred bool     // some component may not be requeued
+	grace  job.Time // milliseconds, the longest of its components
+	stays  bool     // some component is not displaced now
+	ends   job.Time // when it would be gone
 }
+
+// taken is what a running job holds of one node.
+type taken struct {
+	node  int // place in the view
+	room  partition.Room
+	until job.Time
+}
+
+// requeue tells whether the victim goes back to the queue. As in Slurm a
+// heterogeneous job is requeued if the mode of any component says so
+// (PreemptMode in slurm.conf(5)); one that may not be requeued ends.
+func (v *victim) requeue() bool { return v.wanted && !v.barred }
 
 // displacements is what a cycle knows of jobs that may have to make room.
 type displacements struct {
@@ -70,35 +84,63 @@ func (c *cycle) runners() []*victim {
 	if c.running != nil {
 		return c.running
 	}
-	c.running = []*victim{}
-	at := map[job.ID]*victim{}
+	all := []*victim{}
+	at, seen := map[job.ID]*victim{}, map[job.ID]bool{}
 	for i := range c.view.Nodes {
 		for k := range c.view.Nodes[i].Holds {
 			h := &c.view.Nodes[i].Holds[k]
-			if h.Of == nil || h.Of.State != job.Running || h.Of.Cancel != nil || h.Of.Het.Leader != 0 {
+			if h.Of == nil {
 				continue
 			}
-			v := at[h.Job]
+			id := cmp.Or(h.Of.Het.Leader, h.Job)
+			v := at[id]
 			if v == nil {
-				v = c.victimOf(h)
-				at[h.Job] = v
-				c.running = append(c.running, v)
+				v = &victim{}
+				at[id] = v
+				all = append(all, v)
 			}
-			v.nodes, v.rooms = append(v.nodes, i), append(v.rooms, h.Room)
+			if !seen[h.Job] {
+				seen[h.Job] = true
+				c.join(v, h)
+			}
+			v.holds = append(v.holds, taken{i, h.Room, c.end(h.Until)})
 		}
 	}
+	c.running = slices.DeleteFunc(all, func(v *victim) bool {
+		v.ends = second(c.now + v.grace + overdue)
+		return v.stays || v.job == nil // without component 0 the others are about to end
+	})
 	return c.running
 }
 
-// victimOf works out what displacing a job would mean. A job that is never
-// displaced has no end.
-func (c *cycle) victimOf(h *Hold) *victim {
+// join adds a job, or a component, to what displacing a victim would mean.
+func (c *cycle) join(v *victim, h *Hold) {
 	j := h.Of
-	v := &victim{job: j, until: c.end(h.Until), requeue: true, tier: c.tier(c.partition(h.Partition))}
-	mode, exempt := c.view.Policy.Preempt.Mode, c.view.Policy.Preempt.Exempt
-	grace := uint32(0)
+	if j.Het.Leader == 0 || j.Het.Leader == h.Job {
+		v.job = j
+	}
+	part := c.partition(h.Partition)
+	mode, exempt, grace := c.preemption(j, part)
 	if q := c.qosOf(j); q != nil {
-		v.rank = uint64(q.Priority)
+		v.rank = max(v.rank, uint64(q.Priority))
+	}
+	v.qos = append(v.qos, j.QOS)
+	v.tier = max(v.tier, c.tier(part))
+	v.grace = max(v.grace, job.Time(grace)*1000)
+	v.wanted = v.wanted || mode == partition.PreemptRequeue
+	v.barred = v.barred || j.Request == nil || !j.Request.Requeue || j.Request.Interactive
+	v.stays = v.stays || j.State != job.Running || j.Cancel != nil ||
+		mode == partition.PreemptOff || mode == partition.PreemptUnset || c.now < j.Times.Start+job.Time(exempt)*1000
+	if j.Alloc != nil {
+		v.worth += uint64(j.Alloc.CPUs) * uint64(max(0, c.now-j.Times.Start))
+	}
+}
+
+// preemption is what the cluster, the QOS and the partition say of a running job:
+// what happens to it, and for how many seconds it is exempt and warned.
+func (c *cycle) preemption(j *job.Job, part int) (mode partition.PreemptMode, exempt, grace uint32) {
+	mode, exempt = c.view.Policy.Preempt.Mode, c.view.Policy.Preempt.Exempt
+	if q := c.qosOf(j); q != nil {
 		if c.view.Policy.Preempt.Type == partition.PreemptByQOS {
 			mode, grace = cmp.Or(q.PreemptMode, mode), q.GraceTime
 		}
@@ -106,20 +148,11 @@ func (c *cycle) victimOf(h *Hold) *victim {
 			exempt = uint32(min(n, 1<<31))
 		}
 	}
-	if p := c.partition(h.Partition); p >= 0 && c.view.Policy.Preempt.Type == partition.PreemptByTier {
-		own, _ := partition.ParsePreemptMode(c.view.Partitions[p].PreemptMode)
-		mode, grace = cmp.Or(own, mode), c.view.Partitions[p].GraceTime
+	if part >= 0 && c.view.Policy.Preempt.Type == partition.PreemptByTier {
+		own, _ := partition.ParsePreemptMode(c.view.Partitions[part].PreemptMode)
+		mode, grace = cmp.Or(own, mode), c.view.Partitions[part].GraceTime
 	}
-	v.requeue = mode == partition.PreemptRequeue && j.Request != nil && j.Request.Requeue && !j.Request.Interactive
-	v.grace = job.Time(grace) * 1000
-	if mode == partition.PreemptOff || mode == partition.PreemptUnset || c.now < j.Times.Start+job.Time(exempt)*1000 {
-		return v
-	}
-	v.ends = second(c.now + v.grace + overdue)
-	if j.Alloc != nil {
-		v.worth = uint64(j.Alloc.CPUs) * uint64(max(0, c.now-j.Times.Start))
-	}
-	return v
+	return mode, exempt, grace
 }
 
 func (c *cycle) qosOf(j *job.Job) *accounting.QOS {
@@ -129,16 +162,17 @@ func (c *cycle) qosOf(j *job.Job) *accounting.QOS {
 	return c.view.Book.QOSNamed(j.QOS)
 }
 
-// mayDisplace judges one pair by the cluster's rule.
+// mayDisplace judges one pair by the cluster's rule, which must hold for each
+// component of the victim.
 func (c *cycle) mayDisplace(j *job.Job, part int, v *victim) bool {
-	if v.ends == 0 || c.displaced[v.job.ID] {
+	if c.displaced[v.job.ID] {
 		return false
 	}
 	if c.view.Policy.Preempt.Type == partition.PreemptByTier {
 		return c.tier(part) > v.tier
 	}
 	q := c.qosOf(j)
-	return q != nil && slices.Contains(q.Preempt, v.job.QOS)
+	return q != nil && !slices.ContainsFunc(v.qos, func(of string) bool { return !slices.Contains(q.Preempt, of) })
 }
 
 // displace makes room for a job that cannot start now: it looks for the cheapest
@@ -189,10 +223,10 @@ func (c *cycle) displace(w waiter, planned *spot) (s spot, ok bool) {
 	c.release(chosen, 1)
 	for _, v := range chosen {
 		c.displaced[v.job.ID] = true
-		c.plan.Preempt = append(c.plan.Preempt, Preemption{Victim: v.job.ID, Attempt: v.job.Attempt, For: w.job.ID, Requeue: v.requeue, Grace: uint32(v.grace / 1000)})
-		for _, i := range v.nodes {
+		c.plan.Preempt = append(c.plan.Preempt, Preemption{Victim: v.job.ID, Attempt: v.job.Attempt, For: w.job.ID, Requeue: v.requeue(), Grace: uint32(v.grace / 1000)})
+		for _, h := range v.holds {
 			if c.grid != nil {
-				c.grid.redraw(c, i, c.now, never)
+				c.grid.redraw(c, h.node, c.now, never)
 			}
 		}
 	}
@@ -220,6 +254,22 @@ func (c *cycle) displaceFor(w waiter, planned *spot) (spot, bool) {
 	return s, ok
 }
 
+// displaceInAny makes room for a job of several partitions in the first of them,
+// in the order of the queue, where that helps. Called when all were looked at, so
+// that nobody is displaced for a job that another partition has room for.
+func (c *cycle) displaceInAny(s *several) {
+	for _, w := range s.looked {
+		better, ok := c.displaceFor(w, s.planned)
+		if !ok {
+			continue
+		}
+		s.planned = &better
+		s.verdict.Planned, s.verdict.Nodes = better.start, c.nodeIDs(better.placed)
+		c.give(w.job.ID, w.task, w.trial, &better)
+		return
+	}
+}
+
 // enoughOf is the least number of victims, from the cheapest on, with which a job
 // fits; 0 if it does not with all of them.
 func (c *cycle) enoughOf(all []*victim, fits func([]*victim) (spot, bool)) int {
@@ -245,7 +295,7 @@ func (c *cycle) inReach(t *trial, list []*victim) []*victim {
 		if len(out) == maxVictims {
 			break
 		}
-		if !c.displaced[v.job.ID] && slices.ContainsFunc(v.nodes, func(i int) bool { return t.bits[i/64]&(1<<(i%64)) != 0 }) {
+		if !c.displaced[v.job.ID] && slices.ContainsFunc(v.holds, func(h taken) bool { return t.bits[h.node/64]&(1<<(h.node%64)) != 0 }) {
 			out = append(out, v)
 		}
 	}
@@ -256,13 +306,14 @@ func (c *cycle) inReach(t *trial, list []*victim) []*victim {
 // -1 takes it again.
 func (c *cycle) release(list []*victim, sign int) {
 	for _, v := range list {
-		if v.until <= v.ends {
-			continue
-		}
-		for k, i := range v.nodes {
-			c.lines[i].change(v.ends, v.until, &v.rooms[k], sign)
-			if c.kept != nil && len(c.kept.lines[i].at) > 0 {
-				c.kept.lines[i].change(v.ends, v.until, &v.rooms[k], sign)
+		for k := range v.holds {
+			h := &v.holds[k]
+			if h.until <= v.ends {
+				continue
+			}
+			c.lines[h.node].change(v.ends, h.until, &h.room, sign)
+			if c.kept != nil && len(c.kept.lines[h.node].at) > 0 {
+				c.kept.lines[h.node].change(v.ends, h.until, &h.room, sign)
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func TestWhoIsDisplaced(t *testing.T) {
 		{"after its exempt time", func(w *world, _ *job.Job) { w.Policy.Preempt.Exempt = 60 }, true},
 		{"within that of its QOS", func(w *world, _ *job.Job) { w.Book.QOS[1].Exempt = accounting.AtMost(120) }, false},
 		{"that ends already", func(_ *world, j *job.Job) { j.Cancel = &job.Cancel{} }, false},
-		{"a component", func(_ *world, j *job.Job) { j.Het.Leader = 1 }, false},
+		{"a component whose first one has ended", func(_ *world, j *job.Job) { j.Het.Leader = 77 }, false},
 		{"a lower tier", func(w *world, j *job.Job) {
 			w.Policy.Preempt.Type = partition.PreemptByTier
 			w.Partitions[0].PriorityTier = 0

@@ -193,3 +193,40 @@ func TestAComponentIsNotRequeuedAlone(t *testing.T) {
 		}
 	}
 }
+
+// A heterogeneous job that makes room does so with all its components, which one
+// command to its first names.
+func TestComponentsMakeRoomTogether(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		flags job.Flag
+		want  job.State
+	}{{"requeued", job.Requeued, job.Pending}, {"ended", 0, job.Preempted}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			ids := w.het(2)
+			start := &StartHet{}
+			nodes := []string{"n1", "n2"}
+			for i, id := range ids {
+				start.Components = append(start.Components, *w.startCmd(id, job.NoTask, 0, nodes[i]))
+			}
+			w.must(start)
+			attempt := uint32(0)
+			w.must(&End{Targets: []Target{{Job: ids[0]}}, To: job.Preempted, Flags: c.flags, Attempt: &attempt, Grace: 30})
+			for i, id := range ids {
+				if k := w.job(id).Cancel; k == nil || k.To != job.Preempted || k.Grace != 30 {
+					t.Fatalf("component %d is not told: %+v", i, k)
+				}
+			}
+			for i := len(ids) - 1; i >= 0; i-- {
+				w.must(&Report{Job: ids[i], Attempt: 0, Node: nodes[i], Ended: true, Released: true})
+			}
+			for i, id := range ids {
+				if j := w.job(id); j.State != c.want {
+					t.Errorf("component %d is %s, want %s", i, j.State, c.want)
+				}
+			}
+			checkRoot(t, w.m.Root())
+		})
+	}
+}
