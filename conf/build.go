@@ -55,6 +55,7 @@ func (b *builder) build() *File {
 	b.topologies()
 	b.partitions()
 	b.licenses()
+	b.rules()
 	return &b.file
 }
 

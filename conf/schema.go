@@ -14,6 +14,7 @@ type schema struct {
 	Switches    []switchTable     `toml:"switch" doc:"A switch of the network (topology.conf(5), topology/tree). Partitions that name its topology place the nodes of a job near each other."`
 	Blocks      []blockTable      `toml:"block" doc:"Nodes that are near each other (topology/block)."`
 	Licenses    []licenseTable    `toml:"license" doc:"A kind of licence that the cluster counts."`
+	Rules       []ruleTable       `toml:"rule" doc:"A rule for jobs that are submitted, and for changes of waiting jobs by their users. A job must meet every condition that is written; of a list, one entry is enough; without any the rule is for all jobs. Rules apply in the order of the file, and each sees what those before it have set. A rule either refuses or sets."`
 
 	Timers   timersTable   `toml:"timers" doc:"Times that daemons go by."`
 	Programs programsTable `toml:"programs" doc:"Programs of the site that nodes run around jobs."`
@@ -105,6 +106,23 @@ type blockTable struct {
 type licenseTable struct {
 	Name  string `toml:"name" doc:"Name of the licence. Needed."`
 	Total count  `toml:"total" doc:"How many there are. Needed."`
+}
+
+type ruleTable struct {
+	Name       string    `toml:"name" doc:"Name of the rule. Needed."`
+	Users      []string  `toml:"users" doc:"Condition: the user."`
+	Groups     []string  `toml:"groups" doc:"Condition: one of the user's groups."`
+	Accounts   []string  `toml:"accounts" doc:"Condition: the account, also one that the user has by default."`
+	Partitions []string  `toml:"partitions" doc:"Condition: one of the partitions asked for, also the default one."`
+	QOS        []string  `toml:"qos" doc:"Condition: the QOS, also one that the user has by default."`
+	Device     string    `toml:"device" doc:"Condition: the job asks for a device of this kind, such as gpu."`
+	NodesOver  count     `toml:"nodes_over" doc:"Condition: it asks for more nodes than this."`
+	TimeOver   timeLimit `toml:"time_over" doc:"Condition: its time limit, or the one that it gets by default, is longer."`
+
+	Refuse        string   `toml:"refuse" doc:"Refuse the job; the user sees this text, one line."`
+	SetPartitions []string `toml:"set_partitions" doc:"Send the job to these partitions."`
+	SetAccount    string   `toml:"set_account" doc:"Give the job this account."`
+	SetQOS        string   `toml:"set_qos" doc:"Give the job this QOS."`
 }
 
 type timersTable struct {

@@ -14,6 +14,7 @@ type Cluster struct {
 	Topologies []*Topology
 	Timers     Timers
 	Programs   Programs
+	Rules      []SubmitRule // in the order in which they apply
 	Limits     Limits
 	Policy     Policy
 }

@@ -15,6 +15,7 @@ func (v *Cluster) Code(c *wire.Coder) {
 	wire.Struct(c, 9, &v.Policy)
 	wire.Pointers(c, 10, &v.Topologies)
 	wire.Struct(c, 11, &v.Programs)
+	wire.Slice(c, 12, &v.Rules)
 }
 
 // Code implements wire.Message.

@@ -18,19 +18,10 @@ const textPolicy = "Job violates accounting/QOS policy (job submit limit, user's
 // refuses those that he may not use, as far as the cluster enforces that.
 func (s *submission) settleAccount(q *job.Request, account, qos *string) error {
 	book, rules := s.root.Book(), s.root.Rules()
-	if *account == "" {
-		if u := book.User(s.owner.User); u != nil {
-			*account = u.Default
-		}
-	}
+	*account, *qos = s.openAccount(q, *account, *qos)
 	assoc := s.association(q, *account)
 	if assoc == nil && rules.Associations {
 		return &api.Error{Kind: api.ErrDenied, Text: slurm.TextAccount}
-	}
-	if *qos == "" {
-		if *qos = book.DefaultOf(assoc); *qos == "" {
-			*qos = accounting.DefaultQOS
-		}
 	}
 	unknown := book.QOSNamed(*qos) == nil
 	if rules.Associations && unknown || rules.QOS && !slices.Contains(book.Allowed(assoc), *qos) {

@@ -149,6 +149,9 @@ func (s *submission) admit(ctx context.Context, j *api.SubmitJob, out *state.New
 	out.Owner = s.owner
 	s.fillDefaults(j, out)
 	s.held = out.Held.Is()
+	if err := s.applyRules(q); err != nil {
+		return err
+	}
 	if err := s.check(q); err != nil {
 		return err
 	}

@@ -143,6 +143,9 @@ func (u *jobUpdate) apply(fields []api.Pair) error {
 // finish checks the new request and puts it into the command.
 func (u *jobUpdate) finish() error {
 	q := &u.request
+	if err := u.applyRules(); err != nil {
+		return err
+	}
 	if u.job.State == job.Pending && u.placing {
 		if q.Size.Tasks != 0 && q.Size.Tasks < q.Size.MinNodes {
 			return invalid(slurm.TextTaskCount)
