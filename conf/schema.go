@@ -116,7 +116,7 @@ type ruleTable struct {
 	Partitions []string  `toml:"partitions" doc:"Condition: one of the partitions asked for, also the default one."`
 	QOS        []string  `toml:"qos" doc:"Condition: the QOS, also one that the user has by default."`
 	Device     string    `toml:"device" doc:"Condition: the job asks for a device of this kind, such as gpu."`
-	NodesOver  count     `toml:"nodes_over" doc:"Condition: it asks for more nodes than this."`
+	NodesOver  count     `toml:"nodes_over" doc:"Condition: it names more nodes than this, by a count (the higher one of a range), a list, or tasks of each node. A number of tasks alone does not count: on how many nodes they run is known when they start."`
 	TimeOver   timeLimit `toml:"time_over" doc:"Condition: its time limit, or the one that it gets by default, is longer."`
 
 	Refuse        string   `toml:"refuse" doc:"Refuse the job; the user sees this text, one line."`

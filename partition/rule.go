@@ -93,6 +93,18 @@ func DevicesAsked(g *job.GresRequest) []string {
 	return kinds
 }
 
+// NodesAsked is the most nodes that a request names, by a count, by a list or by tasks of
+// each node. Where only a number of tasks is given it is 1: on how many nodes those run
+// is known when they start.
+func NodesAsked(q *job.Request) uint32 {
+	s := &q.Size
+	nodes := max(1, s.MinNodes, s.MaxNodes, uint32(len(q.Place.Nodes)))
+	if per := uint32(s.TasksPerNode); per > 0 && s.Tasks > 0 {
+		nodes = max(nodes, (s.Tasks-1)/per+1)
+	}
+	return nodes
+}
+
 // Code implements wire.Message.
 func (r *SubmitRule) Code(c *wire.Coder) {
 	c.String(1, &r.Name)

@@ -68,8 +68,10 @@ func TestRulesApplyInOrder(t *testing.T) {
 	if r := Judge(rules, a); r != nil || a.Account != "a" || a.Partitions[0] != "main" {
 		t.Errorf("a job that meets nothing: %+v, %+v", r, a)
 	}
-	if Judge(rules[1:2], &Asked{Nodes: 2}); rules[1].SetPartitions[0] != "big" {
-		t.Error("the rule was changed")
+	a = &Asked{Nodes: 2}
+	Judge(rules[1:2], a)
+	if a.Partitions[0] = "mine"; rules[1].SetPartitions[0] != "big" {
+		t.Error("a job's list is the rule's own")
 	}
 }
 
@@ -78,6 +80,29 @@ func TestDevicesAsked(t *testing.T) {
 		PerTask: gres.Spec{{Name: "gpu", Count: 1}, {Name: "tpu", Count: 0}}, PerSocket: gres.Spec{{Name: "fpga", Count: 1}}}
 	if got := DevicesAsked(g); !reflect.DeepEqual(got, []string{"fpga", "gpu", "nic"}) {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestNodesAsked(t *testing.T) {
+	for _, test := range []struct {
+		size  job.Size
+		nodes []string
+		want  uint32
+	}{
+		{job.Size{}, nil, 1},
+		{job.Size{MinNodes: 3, MaxNodes: 3}, nil, 3},
+		{job.Size{MinNodes: 1, MaxNodes: 100}, nil, 100},
+		{job.Size{Tasks: 100}, nil, 1},
+		{job.Size{Tasks: 9, TasksPerNode: 4}, nil, 3},
+		{job.Size{Tasks: 8, TasksPerNode: 4}, nil, 2},
+		{job.Size{TasksPerNode: 4}, nil, 1},
+		{job.Size{Tasks: 1<<32 - 1, TasksPerNode: 1}, nil, 1<<32 - 1},
+		{job.Size{MinNodes: 1}, []string{"n1", "n2"}, 2},
+	} {
+		q := &job.Request{Size: test.size, Place: job.Placement{Nodes: test.nodes}}
+		if got := NodesAsked(q); got != test.want {
+			t.Errorf("%+v %q: got %d, want %d", test.size, test.nodes, got, test.want)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *submission) asked(q *job.Request, account, qos string) *partition.Asked
 	a := &partition.Asked{
 		User: s.owner.User, Groups: append([]string{s.owner.Group}, s.owner.GroupNames...),
 		Account: account, QOS: qos, Partitions: slices.Clone(q.Partitions),
-		Devices: partition.DevicesAsked(&q.Gres), Nodes: max(1, q.Size.MinNodes), Limit: q.Timing.Limit,
+		Devices: partition.DevicesAsked(&q.Gres), Nodes: partition.NodesAsked(q), Limit: q.Timing.Limit,
 	}
 	if a.Limit == 0 {
 		for _, name := range q.Partitions {
