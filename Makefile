@@ -5,6 +5,7 @@
 # make conformance the black-box suite, as root, on a cluster of its own
 # make bench       measures a cluster of three controllers and four nodes
 # make bench-packages  the benchmarks of the packages
+# make chaos-selftest  faults planted in the programs, which the attacks of test/chaos must find; minutes
 # make lint        formatting, vet, generated files
 # make generate    the generated files
 
@@ -18,7 +19,7 @@ CONFORMANCE_DIR ?= ../shared/conformance
 COMMANDS := sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol scrontab \
             sdiag seff sinfo sprio squeue sreport sshare srun sstat strigger
 
-.PHONY: build demo test test-full conformance lint generate bench bench-packages clean
+.PHONY: chaos-selftest build demo test test-full conformance lint generate bench bench-packages clean
 
 build:
 	@mkdir -p $(BIN)
@@ -56,6 +57,9 @@ lint:
 	$(GO) test -run '^(TestReference|TestCompatibility|TestRecordedLogsGiveTheirHash)$$' ./conf ./cmd/slurm ./state
 
 # The protobuf code needs protoc, protoc-gen-go and protoc-gen-go-grpc.
+chaos-selftest: build
+	MUSTER_FULL=1 MUSTER_BIN=$(abspath $(BIN)) $(GO) test -v -count=1 -timeout 60m -run 'Planted|NormalBuilds' ./test/chaos
+
 generate:
 	MUSTER_GENERATE=1 $(GO) test -count=1 -run '^(TestReference|TestCompatibility|TestRecordedLogsGiveTheirHash)$$' ./conf ./cmd/slurm ./state
 	@if command -v protoc >/dev/null; then \

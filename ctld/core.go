@@ -6,6 +6,7 @@ import (
 	"muster/api"
 	"muster/ctld/dispatch"
 	"muster/ctld/service"
+	"muster/internal/faults"
 	"muster/job"
 	"muster/sched"
 	"muster/state"
@@ -27,6 +28,13 @@ func (c *Controller) Changed(r *state.Root) <-chan struct{} { return c.store.Cha
 
 // Propose implements service.Core.
 func (c *Controller) Propose(ctx context.Context, e state.Envelope, blobs ...state.Blob) (state.Result, uint64, error) {
+	if faults.On(faults.NoRequests) {
+		e.Request = state.RequestID{}
+	}
+	if faults.On(faults.EarlyReply) && e.Kind == state.KindUpdate {
+		go c.store.Propose(context.WithoutCancel(ctx), e) // the fault: nobody waits for it
+		return state.Result{}, c.store.Root().Index(), nil
+	}
 	result, index, err := c.store.Propose(ctx, e, blobs...)
 	if err == nil && e.Kind == state.KindSubmit && !result.Repeated {
 		c.stats.submitted(len(result.Jobs))

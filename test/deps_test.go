@@ -82,6 +82,7 @@ func outsiders() map[string]string {
 		"github.com/klauspost/compress":       "sched/sim/trace sched/cyclelog",
 		"golang.org/x/tools":                  "test",
 		"github.com/hanwen/go-fuse":           "test/faultfs",
+		"github.com/anishathalye/porcupine":   "test/chaos",
 	}
 }
 

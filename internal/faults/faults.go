@@ -7,5 +7,8 @@ package faults
 const (
 	BoltNoSync = "bolt-no-sync" // the raft log's store does not sync its transactions
 	NoDirSync  = "no-dir-sync"  // directories are not synced after a change of names
+	StaleRead  = "stale-read"   // a leader answers reads without asking whether it still leads
+	EarlyReply = "early-reply"  // a change of a job is acknowledged before it is committed
+	NoRequests = "no-requests"  // request ids are ignored, so a repeated change is done again
 	TailNoSync = "tail-no-sync" // appended raft log is not synced
 )

@@ -140,7 +140,7 @@ func TestNormalBuildsHoldNoFaults(t *testing.T) {
 	for _, name := range []string{"musterd", "muster-shepherd"} {
 		text, err := os.ReadFile(filepath.Join(bin, name))
 		must(t, err)
-		for _, word := range []string{"bolt-no-sync", "no-dir-sync", "tail-no-sync"} {
+		for _, word := range []string{"bolt-no-sync", "no-dir-sync", "tail-no-sync", "stale-read", "early-reply", "no-requests"} {
 			if strings.Contains(string(text), word) {
 				t.Errorf("%s holds %q: it was built with the tag faults", name, word)
 			}
