@@ -31,6 +31,9 @@ func partitions(_ context.Context, core service.Core, r *service.Request) error 
 	}
 	root := core.Root()
 	r.Index = root.Index()
+	if keptFrom(root, r, "partitions") {
+		return errPrivate()
+	}
 	n := newNodeView(core, root)
 	list := api.PartitionList{Cluster: root.Cluster().Name}
 	for p := range root.Partitions() {
@@ -50,7 +53,11 @@ func reservations(_ context.Context, core service.Core, r *service.Request) erro
 	root := core.Root()
 	r.Index = root.Index()
 	list := api.ReservationList{Now: core.Now(), Cluster: root.Cluster().Name}
+	private := keptFrom(root, r, "reservations")
 	for res := range root.Reservations() {
+		if private && !mayUseReservation(root, r, res) {
+			continue
+		}
 		if len(q.Names) > 0 && !slices.Contains(q.Names, res.Name) {
 			continue
 		}

@@ -49,7 +49,7 @@ func jobs(ctx context.Context, core service.Core, r *service.Request) error {
 // visible is the uid whose jobs alone the caller may see where the cluster keeps
 // jobs private (slurm.conf(5), PrivateData), or -1.
 func visible(root *state.Root, r *service.Request) int64 {
-	if r.Caller.UID == 0 || !slices.Contains(root.Cluster().Policy.PrivateData, "jobs") {
+	if !keptFrom(root, r, "jobs") {
 		return -1
 	}
 	return int64(r.Caller.UID)

@@ -25,6 +25,9 @@ func nodes(ctx context.Context, core service.Core, r *service.Request) error {
 	}
 	root := core.Root()
 	r.Index = root.Index()
+	if keptFrom(root, r, "nodes") {
+		return errPrivate()
+	}
 	n := newNodeView(core, root)
 	var frag *fragments
 	if q.WithFrag {
@@ -32,6 +35,9 @@ func nodes(ctx context.Context, core service.Core, r *service.Request) error {
 	}
 	list := api.NodeList{Now: n.now, Cluster: root.Cluster().Name}
 	for p := range root.Partitions() {
+		if keptFrom(root, r, "partitions") {
+			break
+		}
 		list.Partitions = append(list.Partitions, n.partition(p, true))
 	}
 	names := set(q.Names)

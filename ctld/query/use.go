@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"slices"
 
 	"muster/accounting"
 	"muster/accounting/rollup"
@@ -55,8 +54,7 @@ func use(ctx context.Context, core service.Core, r *service.Request) error {
 
 // ownUseOnly tells whether PrivateData keeps the use of others from the caller.
 func ownUseOnly(root *state.Root, r *service.Request) bool {
-	me := root.Book().User(r.Caller.User)
-	return r.Caller.UID != 0 && slices.Contains(root.Cluster().Policy.PrivateData, "usage") && (me == nil || me.Admin < accounting.Operator)
+	return keptFrom(root, r, "usage")
 }
 
 func useRow(k rollup.Key, s *rollup.Sum) api.UseRow {
