@@ -26,16 +26,17 @@ func (b *builder) policy() {
 		PropagateExcept:   b.words("policy", "propagate_except", p.Propagate, rlimits()...),
 		PrivateData: b.words("policy", "private_data", p.PrivateData,
 			"accounts", "jobs", "nodes", "partitions", "reservations", "usage", "users"),
-		Priority:      b.priority(),
-		Order:         b.oneOf("policy", "order", p.Order, partition.OrderSlurm, partition.OrderBalanced),
-		Preempt:       b.preemption(),
-		OrderClasses:  b.orderClasses(p.OrderClasses),
-		SchedInterval: uint32(p.SchedInterval),
-		DefMemory:     b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
-		MaxMemory:     b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
-		Devices:       b.devices(),
-		MailProg:      b.program("policy", "mail_prog", p.MailProg),
-		MailDomain:    b.mailDomain(p.MailDomain),
+		Priority:       b.priority(),
+		Order:          b.oneOf("policy", "order", p.Order, partition.OrderSlurm, partition.OrderBalanced),
+		Preempt:        b.preemption(),
+		OrderClasses:   b.orderClasses(p.OrderClasses),
+		SchedInterval:  uint32(p.SchedInterval),
+		DefMemory:      b.memory("policy", "def_mem", p.DefMemPerCPU, p.DefMemPerNode),
+		MaxMemory:      b.memory("policy", "max_mem", p.MaxMemPerCPU, p.MaxMemPerNode),
+		Devices:        b.devices(),
+		CompletionFile: b.program("policy", "completion_file", p.Completion),
+		MailProg:       b.program("policy", "mail_prog", p.MailProg),
+		MailDomain:     b.mailDomain(p.MailDomain),
 	}
 }
 
@@ -51,10 +52,10 @@ func (b *builder) preemption() partition.Preemption {
 	return out
 }
 
-// program checks the path of a program; it may be empty.
+// program checks the path of a program or file; it may be empty.
 func (b *builder) program(path, key, name string) string {
 	if name != "" && !filepath.IsAbs(name) {
-		b.fail(path+"."+key, "%s: %s: want the absolute path of a program, or nothing", key, kindOf(name))
+		b.fail(path+"."+key, "%s: %s: want an absolute path, or nothing", key, kindOf(name))
 	}
 	return name
 }

@@ -164,6 +164,7 @@ type policyTable struct {
 	Preempt       string    `toml:"preempt" default:"none" doc:"Which running jobs make room for which: none, qos (those in the list of the other's QOS), or partition_prio (those in a partition of a lower priority_tier) (PreemptType)."`
 	PreemptMode   string    `toml:"preempt_mode" default:"REQUEUE" doc:"What happens to them: OFF, CANCEL or REQUEUE, where neither their QOS nor their partition says (PreemptMode). Jobs that may not be requeued are ended."`
 	PreemptExempt seconds   `toml:"preempt_exempt_time" default:"0" doc:"Time that a job runs before it may be preempted (PreemptExemptTime)."`
+	Completion    string    `toml:"completion_file" doc:"File to which each controller appends a line of JSON for each job that has ended (docs/reports.md has its names); empty: none (JobCompType and JobCompLoc)."`
 	MailProg      string    `toml:"mail_prog" default:"/bin/mail" doc:"Program that the leading controller sends mail with, called as PROGRAM -s SUBJECT USER with nothing to read; empty: no mail (MailProg)."`
 	MailDomain    string    `toml:"mail_domain" doc:"Added to the name of a user who gave no --mail-user, as NAME@DOMAIN (MailDomain)."`
 	Order         string    `toml:"order" default:"slurm" doc:"How jobs of equal priority are ordered: slurm (by time of submission), balanced (short ones first, without starving others; docs/simulator.md has its numbers)."`

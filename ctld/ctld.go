@@ -89,6 +89,7 @@ func (c *Controller) run(ctx context.Context, port *rpc.Listener) error {
 	start("follow the leader", c.follow)
 	start("write the ledger", c.ledger.run)
 	start("sum up the ledger", c.ledger.roll)
+	start("write lines of ended jobs", newCompletions(c).run)
 	start("compare states", c.compare)
 	start("serve", func(ctx context.Context) error { return c.serve(ctx, port) })
 	if c.cfg.Web != "" {

@@ -71,8 +71,11 @@ type Policy struct {
 	OrderClasses []uint32
 	DefMemory    job.Memory
 	MaxMemory    job.Memory
-	MailProg     string // program that sends mail; "": none is sent
-	MailDomain   string // added to the name of a user who gave no address
+	// CompletionFile gets a line of JSON for each job that has ended, on each
+	// controller; "": none.
+	CompletionFile string
+	MailProg       string // program that sends mail; "": none is sent
+	MailDomain     string // added to the name of a user who gave no address
 }
 
 // DevicePolicy says how generic resources are given to jobs.

@@ -64,6 +64,7 @@ func (p *Policy) Code(c *wire.Coder) {
 	c.String(15, &p.Order)
 	wire.Struct(c, 16, &p.Preempt)
 	wire.Ints(c, 17, &p.OrderClasses)
+	c.String(18, &p.CompletionFile)
 }
 
 // Code implements wire.Message.

@@ -49,6 +49,7 @@ func house() []rule {
 		{"state", "job gres partition accounting", "the replicated machine knows no daemon, network or storage"},
 		{"accounting", "job partition", "who may use what does not depend on raft or daemons"},
 		{"accounting/rollup", "accounting job", "sums over records need no disk"},
+		{"accounting/completion", "job", "lines of ended jobs, of records alone"},
 		{"accounting/ledger", "accounting accounting/rollup job", "finished jobs on disk"},
 		{"partition", "job gres", "where a job may be does not depend on who asks"},
 		{"job", "gres", "what a job is needs no storage and no calls"},
