@@ -29,6 +29,7 @@ type network struct {
 	chance  *rand.Rand
 	begun   time.Time
 	stopped map[string]int // pids under SIGSTOP
+	socket  string         // of the login agent; those of the nodes lie beside it
 	proof   string         // where jobs write that they ran
 	acked   []string       // jobs that were acknowledged, but for the held ones
 
@@ -73,10 +74,10 @@ func register() porcupine.Model {
 // never is long after the history: the end of a write whose answer never came.
 const never = int64(1) << 60
 
-// call runs a command with little patience.
-func (n *network) call(ctx context.Context, name string, args ...string) (string, bool) {
-	cmd := exec.CommandContext(ctx, filepath.Join(n.c.Bin, name), args...)
-	cmd.Dir, cmd.Env = n.c.Dir, append(n.c.Env(), "MUSTER_TIMEOUT=5")
+// call runs a command with little patience through one of the agents.
+func (n *network) call(socket, name string, args ...string) (string, bool) {
+	cmd := exec.Command(filepath.Join(n.c.Bin, name), args...)
+	cmd.Dir, cmd.Env = n.c.Dir, append(os.Environ(), "MUSTER_SOCKET="+socket, "MUSTER_TIMEOUT=5")
 	out, err := cmd.Output()
 	return string(out), err == nil
 }
@@ -84,7 +85,7 @@ func (n *network) call(ctx context.Context, name string, args ...string) (string
 var comment = regexp.MustCompile(`(?m)^\s*Comment=(\S*)`)
 
 // client writes and reads comments of jobs until ctx ends, and notes when.
-func (n *network) client(ctx context.Context, id int, jobs []string) {
+func (n *network) client(ctx context.Context, id int, socket string, jobs []string) {
 	chance := rand.New(rand.NewPCG(uint64(id), 7))
 	for i := 0; ctx.Err() == nil; i++ {
 		s := step{job: jobs[chance.IntN(len(jobs))]}
@@ -93,13 +94,13 @@ func (n *network) client(ctx context.Context, id int, jobs []string) {
 		}
 		o := porcupine.Operation{ClientId: id, Input: s, Call: int64(time.Since(n.begun)), Output: ""}
 		if s.write != "" {
-			if _, ok := n.call(context.Background(), "scontrol", "update", "JobId="+s.job, "Comment="+s.write); ok {
+			if _, ok := n.call(socket, "scontrol", "update", "JobId="+s.job, "Comment="+s.write); ok {
 				o.Return = int64(time.Since(n.begun))
 			} else {
 				o.Return = never // perhaps it was done, perhaps it will be
 			}
 		} else {
-			out, ok := n.call(context.Background(), "scontrol", "show", "job", s.job)
+			out, ok := n.call(socket, "scontrol", "show", "job", s.job)
 			if !ok {
 				continue // nothing was learned
 			}
@@ -161,6 +162,9 @@ func (n *network) attack(leader string) (what string, delay time.Duration, cut [
 	return "leader stopped", 0, nil
 }
 
+// silence is a little more than what an agent waits for before it asks another controller.
+const silence = 5 * time.Second
+
 // round injects one fault or two at once for about two seconds, then heals all.
 func (n *network) round() string {
 	leader := n.c.Leader()
@@ -170,7 +174,11 @@ func (n *network) round() string {
 		what, delay, cut = what+" + "+also, max(delay, d), append(cut, more...)
 	}
 	n.links.set(delay, cut...)
-	time.Sleep(time.Duration(1000+n.chance.IntN(1500)) * time.Millisecond) // how long the fault lasts
+	lasts := time.Duration(1000+n.chance.IntN(1500)) * time.Millisecond
+	if len(n.stopped) > 0 && n.chance.IntN(2) == 0 {
+		lasts += silence
+	}
+	time.Sleep(lasts)
 	n.links.set(0)
 	for name, pid := range n.stopped {
 		must(n.t, syscall.Kill(pid, syscall.SIGCONT))
@@ -215,6 +223,7 @@ func newNetwork(t *testing.T, seed uint64) *network {
 	t.Helper()
 	n := &network{t: t, begun: time.Now(), stopped: map[string]int{}, count: map[string]int{}, chance: rand.New(rand.NewPCG(seed, 2))}
 	n.c, n.links, n.names = linked(t, 3)
+	n.socket = n.c.Socket()
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o777))
 	n.proof = filepath.Join(dir, "proof")
@@ -248,8 +257,10 @@ func (n *network) some(rounds int) error {
 	n.history = nil
 	ctx, cancel := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
-	for id := range 3 {
-		clients.Go(func() { n.client(ctx, id, jobs) })
+	// Each through an agent of its own: agents believe in different leaders for a while.
+	for id, agent := range []string{"login", "n1", "n2"} {
+		socket := filepath.Join(filepath.Dir(n.socket), agent+".sock")
+		clients.Go(func() { n.client(ctx, id, socket, jobs) })
 	}
 	clients.Go(func() { n.submit(ctx) })
 	for range rounds {
