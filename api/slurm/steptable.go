@@ -87,7 +87,7 @@ var stepTable = []Option{
 	}, "SLURM_THREADS").only(Srun),
 	runFlag("unbuffered", 'u', "output as it comes", func(r *Run) { r.Unbuffered = true }, "SLURM_UNBUFFEREDIO"),
 	req("wait", 'W', "end the others so many seconds after the first task has ended", setWait, "SLURM_WAIT").only(Srun),
-	no("x11", 0, OptionalArg, "use ssh -X to the login host and --export=ALL").only(Srun | Salloc),
+	no("x11", 0, OptionalArg, "use ssh -X to a node of the job, where the site lets its users in").only(Srun | Salloc),
 }
 
 // refused makes an option of the table one that is refused.
