@@ -24,6 +24,7 @@ func (b *builder) policy() {
 		TrackMemory:       p.TrackMemory,
 		Enforce:           b.words("policy", "enforce", p.Enforce, "associations", "limits", "qos", "safe"),
 		PropagateExcept:   b.words("policy", "propagate_except", p.Propagate, rlimits()...),
+		Administrators:    p.Admins,
 		PrivateData: b.words("policy", "private_data", p.PrivateData,
 			"accounts", "jobs", "nodes", "partitions", "reservations", "usage", "users"),
 		Priority:       b.priority(),

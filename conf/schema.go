@@ -160,6 +160,7 @@ type policyTable struct {
 	TrackMemory   bool      `toml:"track_memory" default:"true" doc:"Memory is given out like CPUs; with false, jobs share it."`
 	Enforce       []string  `toml:"enforce" doc:"What accounting demands of a job: associations, limits, qos, safe (AccountingStorageEnforce)."`
 	Propagate     []string  `toml:"propagate_except" doc:"Resource limits of the submitting shell that are not carried to the job, such as MEMLOCK (PropagateResourceLimitsExcept)."`
+	Admins        []string  `toml:"administrators" doc:"Names of users who may change accounts and the configuration as root may, beside those whom sacctmgr makes administrators. Their jobs have no other rights for it."`
 	PrivateData   []string  `toml:"private_data" doc:"What users do not see of each other: jobs, usage, accounts, users, nodes, partitions, reservations (PrivateData). Root and operators see all. Nodes and partitions are refused to users as a whole; sinfo then lists no partitions. Of reservations a user sees those that he may use."`
 	Preempt       string    `toml:"preempt" default:"none" doc:"Which running jobs make room for which: none, qos (those in the list of the other's QOS), or partition_prio (those in a partition of a lower priority_tier) (PreemptType)."`
 	PreemptMode   string    `toml:"preempt_mode" default:"REQUEUE" doc:"What happens to them: OFF, CANCEL or REQUEUE, where neither their QOS nor their partition says (PreemptMode). Jobs that may not be requeued are ended."`

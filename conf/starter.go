@@ -17,6 +17,8 @@ type Starter struct {
 	Controllers []Daemon
 	Nodes       []StarterNodes // at least one
 	Order       string         // of the queue, as in the file; "": that of a file that does not say
+	// Administrators are users, beside root.
+	Administrators []string
 }
 
 // StarterNodes are nodes of one shape.
@@ -54,7 +56,7 @@ func Init(w io.Writer, s Starter) error {
 		starterNodes(&b, n)
 	}
 	b.WriteString("\n[[partition]]\nname = \"main\"\nnodes = \"ALL\"\ndefault = true\n")
-	starterPolicy(&b, s.Nodes, s.Order)
+	starterPolicy(&b, s.Nodes, s.Order, s.Administrators)
 	if _, err := Parse("new cluster file", []byte(b.String())); err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func starterNodes(b *strings.Builder, n StarterNodes) {
 	}
 }
 
-func starterPolicy(b *strings.Builder, nodes []StarterNodes, order string) {
+func starterPolicy(b *strings.Builder, nodes []StarterNodes, order string, admins []string) {
 	share := uint64(0)
 	for _, n := range nodes {
 		if s := n.MemoryMB / n.cpus(); share == 0 || s < share {
@@ -115,6 +117,10 @@ def_mem_per_cpu = "%dM"
 # a login shell's is low, and InfiniBand and GPU libraries lock more.
 propagate_except = ["MEMLOCK"]
 `, max(share, 1))
+	if len(admins) > 0 {
+		b.WriteString("# Who may change accounts and the configuration, beside root.\n")
+		setList(b, "administrators", admins)
+	}
 	if order != "" {
 		b.WriteString("# Of jobs of equal priority, short ones start first; the others are kept from\n" +
 			"# starving. slurm orders them by time of submission.\n")

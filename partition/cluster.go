@@ -71,6 +71,8 @@ type Policy struct {
 	OrderClasses []uint32
 	DefMemory    job.Memory
 	MaxMemory    job.Memory
+	// Administrators may change accounts and the configuration as root may.
+	Administrators []string
 	// CompletionFile gets a line of JSON for each job that has ended, on each
 	// controller; "": none.
 	CompletionFile string

@@ -65,6 +65,7 @@ func (p *Policy) Code(c *wire.Coder) {
 	wire.Struct(c, 16, &p.Preempt)
 	wire.Ints(c, 17, &p.OrderClasses)
 	c.String(18, &p.CompletionFile)
+	wire.Texts(c, 19, &p.Administrators)
 }
 
 // Code implements wire.Message.

@@ -62,11 +62,10 @@ func changeBook(ctx context.Context, core service.Core, r *service.Request) erro
 	return api.Errorf(api.ErrUnavailable, "the accounts are changed by others all the time; try again")
 }
 
-// mayManage tells whether a caller may change accounts: root, and users of admin
-// level Operator or Administrator.
+// mayManage tells whether a caller may change accounts: one of admin level Operator
+// or Administrator.
 func mayManage(root *state.Root, r *service.Request) bool {
-	u := root.Book().User(r.Caller.User)
-	return r.Caller.UID == 0 || u != nil && u.Admin >= accounting.Operator
+	return root.AdminLevel(r.Caller.UID, r.Caller.User) >= accounting.Operator
 }
 
 // bookChange is one change on its way.

@@ -13,11 +13,10 @@ import (
 	"muster/state"
 )
 
-// mayConfigure tells whether a caller may change the configuration: root, and users
-// of admin level Administrator.
+// mayConfigure tells whether a caller may change the configuration: one of admin level
+// Administrator.
 func mayConfigure(root *state.Root, r *service.Request) bool {
-	u := root.Book().User(r.Caller.User)
-	return r.Caller.UID == 0 || u != nil && u.Admin >= accounting.Administrator
+	return root.AdminLevel(r.Caller.UID, r.Caller.User) >= accounting.Administrator
 }
 
 // configure says what a cluster file would change, or makes it the configuration:

@@ -30,7 +30,7 @@ func configs(_ context.Context, core service.Core, r *service.Request) error {
 			found, reply.Source = true, c.Source
 		}
 	}
-	if u := root.Book().User(r.Caller.User); q.Serial != 0 && r.Caller.UID != 0 && (u == nil || u.Admin < accounting.Administrator) {
+	if q.Serial != 0 && root.AdminLevel(r.Caller.UID, r.Caller.User) < accounting.Administrator {
 		return &api.Error{Kind: api.ErrDenied, Text: slurm.TextInvalidUser}
 	}
 	if !found {

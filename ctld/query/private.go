@@ -14,11 +14,7 @@ import (
 // keptFrom tells whether the cluster keeps what a word of PrivateData names from the
 // caller (slurm.conf(5)). Root and operators see all.
 func keptFrom(root *state.Root, r *service.Request, word string) bool {
-	if r.Caller.UID == 0 || !slices.Contains(root.Cluster().Policy.PrivateData, word) {
-		return false
-	}
-	me := root.Book().User(r.Caller.User)
-	return me == nil || me.Admin < accounting.Operator
+	return slices.Contains(root.Cluster().Policy.PrivateData, word) && root.AdminLevel(r.Caller.UID, r.Caller.User) < accounting.Operator
 }
 
 // errPrivate refuses what Slurm refuses as a whole: nodes and partitions.

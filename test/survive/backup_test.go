@@ -13,7 +13,9 @@ import (
 // A cluster is backed up with jobs in all states, goes on, and is lost. What is made of the
 // backup knows all that was there, and says what became of what ran.
 func TestAClusterIsRestoredFromABackup(t *testing.T) {
-	needsAdministrator(t)
+	if os.Getuid() != 0 {
+		t.Skip("needs root: a backup holds the scripts of all users")
+	}
 	c := cluster.Up(t, "--controllers", "3", "--nodes", "1", "--cpus", "8")
 	dir := t.TempDir()
 	sbatch := func(args ...string) string {

@@ -78,7 +78,6 @@ func known(c *cluster.Cluster, id string) bool {
 // From three controllers to five and back to three others, under load: each step keeps
 // every job, and five survive the loss of two, the leader among them.
 func TestControllersAreAddedLostAndRemoved(t *testing.T) {
-	needsAdministrator(t)
 	c := cluster.Up(t, "--controllers", "3", "--nodes", "2", "--cpus", "8")
 	addresses := declare(t, c, "c4", "c5")
 	ids := []string{submit(t, c)}
@@ -115,7 +114,6 @@ func TestControllersAreAddedLostAndRemoved(t *testing.T) {
 // A controller without a vote answers reads and counts in no majority; the lead is
 // handed on by name.
 func TestAControllerWithoutAVote(t *testing.T) {
-	needsAdministrator(t)
 	c := cluster.Up(t, "--controllers", "3", "--nodes", "1", "--cpus", "8")
 	leader := c.Leader()
 	next := "c1"
@@ -150,7 +148,6 @@ func TestAControllerWithoutAVote(t *testing.T) {
 // A controller whose log is damaged does not start and says how it comes back; as it
 // says, it comes back.
 func TestATornLogIsRefusedAndRejoins(t *testing.T) {
-	needsAdministrator(t)
 	c := cluster.Up(t, "--controllers", "3", "--nodes", "1", "--cpus", "8")
 	ids := []string{submit(t, c)}
 	victim := "c3"
@@ -187,7 +184,6 @@ func TestATornLogIsRefusedAndRejoins(t *testing.T) {
 // Two of three controllers are gone for good. The one that is left is made the only one
 // while the others do not answer, and two new ones join it.
 func TestTheLossOfAMajority(t *testing.T) {
-	needsAdministrator(t)
 	c := cluster.Up(t, "--controllers", "3", "--nodes", "1", "--cpus", "8")
 	id := submit(t, c)
 	waitFor(t, "all controllers have the job", func() bool { return level(t, c) })
@@ -255,12 +251,5 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after a minute still not: %s", what)
 		}
-	}
-}
-
-// needsAdministrator skips where the tests run as an ordinary user.
-func needsAdministrator(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("needs root: of a throw-away cluster only root is an administrator")
 	}
 }

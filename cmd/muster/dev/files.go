@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,10 +33,20 @@ func ownText(o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	err = conf.Init(&b, conf.Starter{
-		Name: "dev", TimeZone: conf.HostZone(), Controllers: controllers,
+		Name: "dev", TimeZone: conf.HostZone(), Controllers: controllers, Administrators: owner(),
 		Nodes: []conf.StarterNodes{{Names: hostlist.Compress(names), Cores: uint32(o.CPUs), MemoryMB: o.MemoryMB, Gres: o.Gres}},
 	})
 	return b.Bytes(), err
+}
+
+// owner is the user who starts the cluster, who is its administrator if root is not
+// there.
+func owner() []string {
+	me, err := user.Current()
+	if err != nil || me.Uid == "0" {
+		return nil
+	}
+	return []string{me.Username}
 }
 
 // givenText is a cluster file of the user's with controllers that this host can run:
