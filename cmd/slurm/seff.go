@@ -46,7 +46,7 @@ func seff(in *invocation) int {
 	}
 	for i := len(list.Jobs) - 1; i >= 0; i-- { // the last attempt comes last
 		if r := &list.Jobs[i]; refers(&refs[0], r) {
-			in.stdout.Write(format.AppendEfficiency(nil, r, list.Cluster))
+			in.stdout.Write(format.AppendEfficiency(nil, r, list.Cluster, list.Now))
 			return 0
 		}
 	}

@@ -10,8 +10,9 @@ import (
 
 // AppendEfficiency writes what a job used of what it had, as seff of Slurm's
 // contributed programs words it: CPU time against the time of its CPUs, and the
-// largest memory of any of its steps against what it was given.
-func AppendEfficiency(dst []byte, r *api.JobRecord, cluster string) []byte {
+// largest memory of any of its steps against what it was given. now is the time
+// until which a job that has not ended has run.
+func AppendEfficiency(dst []byte, r *api.JobRecord, cluster string, now job.Time) []byte {
 	dst = fmt.Appendf(dst, "Job ID: %d\n", r.ID)
 	if r.Array.JobID != 0 && r.Array.Waiting == "" {
 		dst = fmt.Appendf(dst, "Array Job ID: %d_%d\n", r.Array.JobID, r.Array.Task)
@@ -32,19 +33,15 @@ func AppendEfficiency(dst []byte, r *api.JobRecord, cluster string) []byte {
 	if r.State == job.Pending {
 		return append(dst, "Efficiency not available for jobs in the PENDING state.\n"...)
 	}
-	return appendUsed(dst, r, cpus, nodes)
+	return appendUsed(dst, r, cpus, nodes, uint64(RunSeconds(r, now)))
 }
 
-// appendUsed writes the part of a job that has run.
-func appendUsed(dst []byte, r *api.JobRecord, cpus, nodes uint64) []byte {
+// appendUsed writes the part of a job that has run, for wall seconds.
+func appendUsed(dst []byte, r *api.JobRecord, cpus, nodes, wall uint64) []byte {
 	var micros, peakKB uint64
 	for _, s := range Steps(r) {
 		micros += s.Usage.UserUS + s.Usage.SystemUS
 		peakKB = max(peakKB, s.Usage.MaxRSSKB)
-	}
-	var wall uint64
-	if r.Times.Start != 0 && r.Times.End > r.Times.Start {
-		wall = uint64(r.Times.End-r.Times.Start) / 1000
 	}
 	used := (micros + 500_000) / 1_000_000
 	dst = fmt.Appendf(dst, "CPU Utilized: %s\nCPU Efficiency: %.2f%% of %s core-walltime\nJob Wall-clock time: %s\n",

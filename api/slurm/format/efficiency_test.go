@@ -36,10 +36,10 @@ func TestEfficiency(t *testing.T) {
 		}},
 		"one core, memory by core": {small, []string{"Cores: 1", "CPU Efficiency: 100.00% of 00:01:40 core-walltime", "Memory Efficiency: 512.00% of 100.00 MB (100.00 MB/core)"}},
 		"waits":                    {waits, []string{"State: PENDING", "Efficiency not available for jobs in the PENDING state."}},
-		"runs":                     {runs, []string{"State: RUNNING", "WARNING: Efficiency statistics can only be obtained after the job has ended"}},
+		"runs":                     {runs, []string{"State: RUNNING", "Job Wall-clock time: 00:00:50", "WARNING: Efficiency statistics can only be obtained after the job has ended"}},
 		"task of an array":         {task, []string{"Array Job ID: 5_3"}},
 	} {
-		text := string(AppendEfficiency(nil, &c.record, "c"))
+		text := string(AppendEfficiency(nil, &c.record, "c", 51_000))
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, text)
