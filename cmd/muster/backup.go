@@ -42,11 +42,13 @@ func backup(c *cli.Context) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is there already", path)
 	}
-	tmp := path + ".new"
-	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	// A name that nobody can guess, and a file that was not there: in a directory that
+	// others may write to, theirs must not get the authority's key.
+	out, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".")
 	if err != nil {
 		return err
 	}
+	tmp := out.Name()
 	err = writeBackup(c, out)
 	err = errors.Join(err, out.Sync(), out.Close())
 	if err == nil {
