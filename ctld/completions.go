@@ -41,7 +41,10 @@ func (w *completions) run(ctx context.Context) error {
 			case <-ctx.Done():
 				return nil
 			case <-grown:
-			case <-w.c.store.Changed(root): // maybe the configuration
+			case <-w.c.store.Changed(root): // maybe the configuration; most often not, so not each time
+				if !w.ledger.pause(ctx, gatherTime) {
+					return nil
+				}
 				continue
 			}
 		}

@@ -44,6 +44,7 @@ func TestLinesOfEndedJobs(t *testing.T) {
 	cs.start("c1")
 	cs.leader()
 	n1 := cs.join("n1", "c1")
+	n1.takesConfig(cs)
 	mark := filepath.Join(cs.dir, "c1", "completions")
 	cs.wait("it begins", func() bool { _, err := os.Stat(mark); return err == nil })
 	cs.ranJobs(n1, 1, 2)

@@ -251,6 +251,20 @@ func (n *node) send(m *pb.FromNode) {
 	}
 }
 
+// takesConfig has the node say that it goes by the configuration that it was sent; one
+// that does not gets no job after some seconds.
+func (n *node) takesConfig(cs *controllers) {
+	n.t.Helper()
+	var serial uint64
+	cs.wait("the node has the configuration", func() bool {
+		return n.find(func(m *pb.ToNode) bool {
+			serial = max(serial, m.GetWelcome().GetConfig())
+			return serial > 0
+		})
+	})
+	n.send(&pb.FromNode{Heartbeat: &pb.Heartbeat{Config: serial}})
+}
+
 // find looks through all messages that came.
 func (n *node) find(ok func(*pb.ToNode) bool) bool {
 	n.mu.Lock()

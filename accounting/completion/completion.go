@@ -37,7 +37,7 @@ type line struct {
 	Eligible    int64             `json:"eligible"`
 	Start       int64             `json:"start"`
 	End         int64             `json:"end"`
-	Limit       *uint32           `json:"time_limit_min"` // null: no limit
+	Limit       *uint32           `json:"time_limit_min"` // null: none, or not settled when it ended
 	Nodes       string            `json:"nodes"`
 	NodeCount   int               `json:"node_cnt"`
 	CPUs        uint32            `json:"cpus"`
@@ -64,7 +64,7 @@ func Append(dst []byte, cluster string, record uint64, j *job.Job) ([]byte, erro
 			l.ArrayTaskID = &a.Task
 		}
 	}
-	if m := j.Times.Limit; m != job.Unlimited {
+	if m := j.Times.Limit; m != job.Unlimited && m != 0 {
 		n := uint32(m)
 		l.Limit = &n
 	}
