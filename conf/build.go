@@ -43,6 +43,7 @@ func (b *builder) build() *File {
 		b.fail("time_zone", "time_zone: %s is no time zone; write an IANA name such as Europe/Berlin", kindOf(s.TimeZone))
 	}
 	b.checkTimers()
+	b.checkPrograms()
 	b.limits()
 	b.policy()
 	b.controllers()
@@ -92,6 +93,14 @@ func (b *builder) checkTimers() {
 	}
 	if t.NodeTimeout < t.Silent {
 		b.fail("timers.node_timeout", "node_timeout: %d s is less than silent, %d s", t.NodeTimeout, t.Silent)
+	}
+}
+
+// checkPrograms: a program without time would fail for every job, and so drain all
+// nodes.
+func (b *builder) checkPrograms() {
+	if p := b.file.Cluster.Programs; p.Time == 0 && p.Prolog+p.Epilog != "" {
+		b.fail("programs.time", "time: want at least 1s for prolog and epilog")
 	}
 }
 

@@ -173,6 +173,8 @@ func TestProblems(t *testing.T) {
 		{small + "[[partition]]\nname = \"p\"\nmax_time = 5\ndefault_time = 6\n", "default_time is more than max_time"},
 		{small + "[[partition]]\nname = \"p\"\nalternate = \"q\"\n", "there is no partition q"},
 		{small + "[[partition]]\nname = \"p\"\ndefault = true\n[[partition]]\nname = \"q\"\ndefault = true\n", "cluster.toml:10: partition q: another one is the default"},
+		{small + "[programs]\nprolog = \"/p\"\ntime = 0\n", "cluster.toml:7: time: want at least 1s for prolog and epilog"},
+		{small + "[programs]\nepilog = \"e\"\n", "epilog: \"e\": want an absolute path, or nothing"},
 		{small + "[policy]\ndef_mem_per_cpu = 1\ndef_mem_per_node = 2\n", "cluster.toml:7: def_mem_per_cpu and def_mem_per_node are both set"},
 		{small + "[policy]\nenforce = [\"limit\"]\n", `cluster.toml:6: enforce: "limit" is not known; did you mean limits?`},
 		{small + "[policy]\nrequeue = 1\n", "requeue: want true or false, got 1"},
