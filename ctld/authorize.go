@@ -43,6 +43,9 @@ func denied(hint string) *api.Error {
 // the users whose jobs run on it, as those jobs know them; for all others, and
 // for root, it may only read what anybody may.
 func (c *Controller) userOfNode(ctx context.Context, node string, r *service.Request, m service.Method) *api.Error {
+	if m.Site { // a node's root could say that an administrator with a job there asks
+		return denied("accounts, configuration and controllers are not changed from compute node " + node + "; act from a login host or a controller's")
+	}
 	known := new(knownUser)
 	if r.Caller.UID != 0 {
 		c.holds(ctx, func() bool {

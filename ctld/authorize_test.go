@@ -14,6 +14,7 @@ import (
 // and through a follower, whose word the leader believes.
 func TestAStolenNodeKeyMakesNobodyElse(t *testing.T) {
 	cs := newControllers(t, 3)
+	cs.configure("[policy]\nadministrators = [\"alice\"]\n")
 	cs.start(cs.names...)
 	leader, followers := cs.leader()
 	n1 := cs.join("n1", leader.cfg.Name)
@@ -42,6 +43,9 @@ func TestAStolenNodeKeyMakesNobodyElse(t *testing.T) {
 			{"script of one's own job here", identity.Compute, "n1", alice, api.MethodScript, &api.ScriptRequest{Job: api.JobRef{ID: id}}, true},
 			{"the same from elsewhere", identity.Compute, "n2", alice, api.MethodScript, &api.ScriptRequest{Job: api.JobRef{ID: id}}, false},
 			{"the same by root of the node", identity.Compute, "n1", root, api.MethodScript, &api.ScriptRequest{Job: api.JobRef{ID: id}}, false},
+			{"accounts, by a user with a job here", identity.Compute, "n1", alice, api.MethodBookChange, nil, false},
+			{"the configuration, in the same way", identity.Compute, "n1", alice, api.MethodConfigure, nil, false},
+			{"the controllers", identity.Compute, "n1", alice, api.MethodControllers, nil, false},
 			{"crontab of a user without a job", identity.Compute, "n1", bob, api.MethodCrontab, nil, false},
 		} {
 			n++

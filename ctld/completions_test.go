@@ -35,12 +35,7 @@ func written(t *testing.T, path string) (ids []int) {
 func TestLinesOfEndedJobs(t *testing.T) {
 	cs := newControllers(t, 1)
 	path := filepath.Join(cs.dir, "ended.jsonl")
-	f, err := os.OpenFile(cs.file, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(f, "[policy]\ncompletion_file = %q\n", path)
-	f.Close()
+	cs.configure(fmt.Sprintf("[policy]\ncompletion_file = %q\n", path))
 	cs.start("c1")
 	cs.leader()
 	n1 := cs.join("n1", "c1")

@@ -80,6 +80,19 @@ func newControllers(t *testing.T, n int) *controllers {
 	return cs
 }
 
+// configure adds to the cluster file, before controllers are started.
+func (cs *controllers) configure(text string) {
+	cs.t.Helper()
+	f, err := os.OpenFile(cs.file, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		cs.t.Fatal(err)
+	}
+}
+
 func (cs *controllers) issue(role identity.Role, name string) *identity.Identity {
 	cs.t.Helper()
 	dir := filepath.Join(cs.dir, string(role)+"-"+name)

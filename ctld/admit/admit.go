@@ -31,10 +31,10 @@ func Methods() []service.Method {
 		{Name: api.MethodUpdateNode, Leader: true, Handle: updateNode},
 		{Name: api.MethodUpdatePart, Leader: true, Handle: updatePartition},
 		{Name: api.MethodUpdateResv, Leader: true, Handle: updateReservation},
-		{Name: api.MethodBookChange, Leader: true, Handle: changeBook},
-		{Name: api.MethodConfigure, Leader: true, Handle: configure},
-		{Name: api.MethodBackup, Leader: true, Handle: backup},
-		{Name: api.MethodControllers, Leader: true, Handle: controllers},
+		{Name: api.MethodBookChange, Leader: true, Site: true, Handle: changeBook},
+		{Name: api.MethodConfigure, Leader: true, Site: true, Handle: configure},
+		{Name: api.MethodBackup, Leader: true, Site: true, Handle: backup},
+		{Name: api.MethodControllers, Leader: true, Site: true, Handle: controllers},
 		{Name: api.MethodSetCrontab, Leader: true, Handle: setCrontab},
 	}
 }

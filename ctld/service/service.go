@@ -151,6 +151,7 @@ type Request struct {
 type Method struct {
 	Name   string
 	Leader bool // runs on the leader only; followers pass it on
+	Site   bool // changes the cluster as a whole, or reads all of it: never from a compute node
 	Own    bool // a read of what is the caller's alone: scripts, environments, crontabs
 	Live   bool // shows what only the leader hears from nodes: followers pass on what must be up to date
 	Handle func(ctx context.Context, core Core, r *Request) error
