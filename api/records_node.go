@@ -103,17 +103,10 @@ type NodeRecord struct {
 	LastBusy    job.Time
 	LastSeen    job.Time
 	Reservation string
-	GresUsed    []DeviceUse
+	GresUsed    []gres.Item // what jobs hold, by kind
 	// With NodeQuery.WithFrag, in thousandths of a GPU: what is free of the node's
 	// GPUs, and how much of it the next job is expected not to be able to use.
 	FreeGPU, FragGPU uint64
-}
-
-// DeviceUse is the part of one kind of device that is in use on a node.
-type DeviceUse struct {
-	Name, Type string
-	Count      uint64
-	Index      string // numbers in use, "0,2-3"
 }
 
 // NodeShape is a node's size.
@@ -161,14 +154,6 @@ func (n *NodeRecord) Code(w *wire.Coder) {
 	wire.Slice(w, 32, &n.GresUsed)
 	w.Uint64(33, &n.FreeGPU)
 	w.Uint64(34, &n.FragGPU)
-}
-
-// Code implements wire.Message.
-func (d *DeviceUse) Code(w *wire.Coder) {
-	w.String(1, &d.Name)
-	w.String(2, &d.Type)
-	w.Uint64(3, &d.Count)
-	w.String(4, &d.Index)
 }
 
 // Code implements wire.Message.

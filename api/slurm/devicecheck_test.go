@@ -22,6 +22,12 @@ func TestDeviceCounts(t *testing.T) {
 		{"--gpus=2 --ntasks-per-gpu=3", "Tasks=6"},
 		{"-n4 --ntasks-per-gpu=2", "Tasks=4"},
 		{"--gpus=4 --gpus-per-task=2", "Tasks=2"},
+		{"--gpus-per-task=2 -N1", "Tasks=1 Nodes=1-1"},
+		{"-N1-2 --ntasks-per-gpu=4", "REJECTED: gres_job_state_validate: --ntasks-per-tres needs either a GRES GPU specification or a node/ntask specification" + last},
+		{"--ntasks-per-gpu=4 --tasks-per-node=4", "REJECTED: --ntasks-per-node is mutually exclusive with --ntasks-per-gpu and SLURM_NTASKS_PER_GPU"},
+		{"-N2 --cores-per-socket=2", "Tasks=4 Nodes=2-2"},
+		{"-N1-2 --cores-per-socket=2", "Nodes=1-2"},
+		{"-B 1:8 --ntasks-per-node=2", "TasksPerNode=2"},
 		{"--gpus-per-task=0", ""},
 		{"--mem-per-gpu=0", ""},
 	} {

@@ -47,7 +47,7 @@ func (o *Options) checkGPUs() error {
 		return nil
 	}
 	for _, other := range []string{"tres-per-task", "gpus-per-task", "gpus-per-socket", "ntasks-per-node"} {
-		if o.set[other] != Unset || other == "ntasks-per-node" && o.set["tasks-per-node"] != Unset {
+		if o.set[other] != Unset {
 			return exclude("--%s is mutually exclusive with --ntasks-per-gpu and SLURM_NTASKS_PER_GPU", other)
 		}
 	}
@@ -129,10 +129,10 @@ func (o *Options) checkCPUs() error {
 func (o *Options) readNodeLists() error {
 	place := &o.Job.Place
 	if o.set["nodefile"] != Unset && o.set["nodefile"] >= o.set["nodelist"] {
-		names, err := o.nodesInFile(o.NodeFile)
 		if o.NodeFile == "" {
 			return &OptionError{Text: "Invalid --nodefile node file", Code: 255}
 		}
+		names, err := o.nodesInFile(o.NodeFile)
 		if err == nil && len(names) == 0 {
 			err = errors.New("Hostlist is empty!") //lint:ignore ST1005 programs read the text
 		}

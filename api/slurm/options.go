@@ -133,6 +133,9 @@ func (o *Options) apply(opt *Option, value string, from Source) error {
 		return err
 	}
 	o.set[opt.Name] = from
+	if opt.Also != "" {
+		o.set[opt.Also] = from
+	}
 	return nil
 }
 

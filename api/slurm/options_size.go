@@ -24,7 +24,7 @@ func sizeOptions() []Option {
 		no("ntasks-per-tres", 0, RequiredArg, "use --ntasks-per-gpu").each(),
 		flag("overcommit", 'O', "one CPU a node for all tasks", func(o *Options) { o.Job.Size.Overcommit = true }, "SBATCH_OVERCOMMIT").each(),
 		req("sockets-per-node", 0, "least number of sockets a node", u16("sockets-per-node", func(o *Options) *uint16 { return &o.Job.Size.SocketsPerNode })).each(),
-		req("tasks-per-node", 0, "tasks of each node", u16("ntasks-per-node", func(o *Options) *uint16 { return &o.Job.Size.TasksPerNode })).each(),
+		req("tasks-per-node", 0, "tasks of each node", u16("ntasks-per-node", func(o *Options) *uint16 { return &o.Job.Size.TasksPerNode })).each().also("ntasks-per-node"),
 		req("thread-spec", 0, "threads to keep free of the job", setThreadSpec, "SBATCH_THREAD_SPEC").each().
 			differs("warned of and without effect, as Slurm does with AllowSpecResourcesUsage=no"),
 		req("threads-per-core", 0, "threads of each core", u16("threads-per-core", func(o *Options) *uint16 { return &o.Job.Size.ThreadsPerCore }), "SBATCH_THREADS_PER_CORE").each(),

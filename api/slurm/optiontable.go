@@ -16,6 +16,7 @@ type Option struct {
 	Early bool      // read from the command line and the environment only
 	Root  bool      // Slurm lets only root give it, and says so to others first
 	Never []Refusal // single values that are refused
+	Also  string    // the option that this is another name of
 	Set   func(o *Options, value string) error
 	Help  string // one line for --help
 }
@@ -50,6 +51,9 @@ func (o Option) only(p Program) Option { o.For = p; return o }
 func (o Option) each() Option          { o.Each = true; return o }
 func (o Option) early() Option         { o.Early = true; return o }
 func (o Option) root() Option          { o.Root = true; return o }
+
+// also says of which option this is another name.
+func (o Option) also(name string) Option { o.Also = name; return o }
 
 // differs says how an option that works is not quite Slurm's.
 func (o Option) differs(how string) Option { o.Note = how; return o }

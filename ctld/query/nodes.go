@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"muster/api"
-	"muster/api/slurm"
 	"muster/ctld/service"
 	"muster/gres"
 	"muster/internal/hostlist"
@@ -137,7 +136,7 @@ func (n *nodeView) used(r *api.NodeRecord, node *partition.Node, use *state.Node
 	}
 	for _, d := range use.Devices {
 		r.Used.Gres = addItem(r.Used.Gres, d.Name, d.Count)
-		r.GresUsed = append(r.GresUsed, api.DeviceUse{Name: d.Name, Type: d.Type, Count: d.Count, Index: slurm.FormatIndices(d.Index)})
+		r.GresUsed = append(r.GresUsed, gres.Item{Name: d.Name, Type: d.Type, Count: d.Count})
 	}
 }
 
