@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -147,9 +148,18 @@ func (c *Cluster) cutPower(d *Daemon) error {
 	}
 	d.BootID = newBootID()
 	err = waitGone(func() ([]process, error) {
-		left, err := c.residents(d)
-		for _, p := range left {
-			err = errors.Join(err, p.signal(unix.SIGKILL))
+		more, err := c.residents(d)
+		for _, p := range more {
+			if !slices.ContainsFunc(all, p.same) {
+				all = append(all, p)
+			}
+		}
+		var left []process
+		for _, p := range all { // also what its parent, dead by now, no longer leads to
+			if now, gone := readProcess(p.pid); gone == nil && p.same(now) && now.alive() {
+				left = append(left, p)
+				err = errors.Join(err, p.signal(unix.SIGKILL))
+			}
 		}
 		return left, err
 	})

@@ -82,6 +82,9 @@ func (p process) environ(variables ...string) bool {
 	return false
 }
 
+// same tells whether two looks were at one process; numbers are given again.
+func (p process) same(other process) bool { return p.pid == other.pid && p.start == other.start }
+
 // signal sends a signal to this process and no other that got its number later.
 func (p process) signal(s unix.Signal) error {
 	fd, err := unix.PidfdOpen(p.pid, 0)
