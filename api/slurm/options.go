@@ -74,12 +74,18 @@ type Act struct {
 	Verbose    int
 	IgnorePBS  bool
 	Help       bool
-	HintHelp   bool // --hint=help
 	Usage      bool
 	Version    bool
 	ExportFile string
 	Propagate  string
 }
+
+// HelpError is an option that asks for its own help, such as --hint=help: in place of
+// a job there is a text. Slurm's exit code is 1.
+type HelpError struct{ Text string }
+
+// Error is the text.
+func (e *HelpError) Error() string { return e.Text }
 
 // OptionError is a value that an option does not take.
 type OptionError struct {

@@ -133,14 +133,21 @@ func setExclusive(o *Options, v string) error {
 	return nil
 }
 
+// hintHelp is what --hint=help shows.
+const hintHelp = `Hints for --hint:
+  compute_bound    use all cores of each socket
+  memory_bound     use one core of each socket
+  multithread      use all threads of each core
+  nomultithread    use one thread of each core
+`
+
 func setHint(o *Options, v string) error {
 	switch v = strings.ToLower(v); v {
 	case "compute_bound", "memory_bound", "multithread", "nomultithread":
 		o.Job.Place.Hint = v
 		return nil
 	case "help":
-		o.Act.HintHelp = true
-		return nil
+		return &HelpError{Text: hintHelp}
 	}
 	return &OptionError{Text: "unrecognized --hint argument \"" + v + "\", see --hint=help", Code: 1}
 }

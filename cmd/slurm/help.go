@@ -15,17 +15,6 @@ func printOptions(in *invocation, p slurm.Program) int {
 	return 0
 }
 
-// printHints is --hint=help.
-func printHints(in *invocation) int {
-	for _, h := range [][2]string{
-		{"compute_bound", "all cores of each socket"}, {"memory_bound", "one core of each socket"},
-		{"multithread", "all threads of each core"}, {"nomultithread", "one thread of each core"},
-	} {
-		fmt.Fprintf(in.stdout, "  --hint=%-15s %s\n", h[0], h[1])
-	}
-	return 1 // as in Slurm
-}
-
 // printFlags is --help of a command with options of its own.
 func printFlags(in *invocation, usage string, flags []slurm.Flag) {
 	fmt.Fprintf(in.stdout, "Usage: %s\n\n", usage)

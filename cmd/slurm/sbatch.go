@@ -30,8 +30,6 @@ func sbatch(in *invocation) int {
 	switch act := &s.first.Act; {
 	case act.Help:
 		return printOptions(in, slurm.Sbatch)
-	case act.HintHelp:
-		return printHints(in)
 	case act.Usage:
 		fmt.Fprintln(in.stdout, "Usage: sbatch [OPTIONS...] SCRIPT [ARGS...]\n       sbatch [OPTIONS...] --wrap=COMMAND")
 		return 0
@@ -263,7 +261,11 @@ func (s *submission) fail(err error) int {
 	var usage *slurm.UsageError
 	var script *slurm.ScriptError
 	var option *slurm.OptionError
+	var help *slurm.HelpError
 	switch {
+	case errors.As(err, &help):
+		s.in.stdout.WriteString(help.Text)
+		return 1
 	case errors.As(err, &usage):
 		fmt.Fprintf(s.in.stderr, "%s: %s\nTry \"%s --help\" for more information\n", s.in.name, usage.Text, s.in.name)
 		return 255

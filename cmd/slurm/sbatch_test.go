@@ -31,6 +31,20 @@ func runHere(t *testing.T, dir, stdin string, args ...string) (code int, stdout,
 	return code, out.String(), errs.String()
 }
 
+// TestHelpOfAnOption: --hint=help shows the hints and submits nothing, wherever it stands.
+func TestHelpOfAnOption(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "job.sh"), []byte("#!/bin/sh\n#SBATCH --hint=help\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"sbatch", "--hint=help", "--wrap=true"}, {"sbatch", "job.sh"}, {"srun", "--hint=help", "true"}, {"salloc", "--hint=help"}} {
+		code, stdout, stderr := runHere(t, dir, "", args...)
+		if code != 1 || stderr != "" || !strings.Contains(stdout, "nomultithread") {
+			t.Errorf("%v: exit %d, stdout %q, stderr %q", args, code, stdout, stderr)
+		}
+	}
+}
+
 // TestRefusals: what is refused before the cluster is asked, in Slurm's words.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()

@@ -66,8 +66,6 @@ func newStepCommand(in *invocation, p slurm.Program) (*stepCommand, int) {
 	switch act := &c.o.Act; {
 	case act.Help:
 		return nil, printOptions(in, p)
-	case act.HintHelp:
-		return nil, printHints(in)
 	case act.Usage:
 		fmt.Fprintf(in.stdout, "Usage: %s [OPTIONS...] [command [args...]]\n", in.name)
 		return nil, 0
