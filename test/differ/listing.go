@@ -174,7 +174,10 @@ var (
 	shownMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d`)
 	shownSpan   = regexp.MustCompile(`\b\d+:\d\d(:\d\d)?(\.\d+)?\b`)
 	shownDay    = regexp.MustCompile(`[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d 20\d\d`)
-	blanks      = regexp.MustCompile(` +`)
+	// shownPart is a moment near now of which a column shows the beginning only; those
+	// of the queue's own are in 2035.
+	shownPart = regexp.MustCompile(`20([0-24-9]\d|3[0-46-9])(-[\d:T-]*|\b)`)
+	blanks    = regexp.MustCompile(` +`)
 )
 
 // shown normalises a listing: ids by their place in the queue, moments near now
@@ -195,6 +198,7 @@ func (c *Cluster) shown(text string) string {
 		}
 		return m
 	})
+	mapped = shownPart.ReplaceAllString(mapped, "<now>")
 	mapped = shownSpan.ReplaceAllString(mapped, "<span>")
 	if mapped == text {
 		return text
