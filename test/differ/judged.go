@@ -67,7 +67,7 @@ func judged() []entry {
 		{where: "record:(NumCPUs|NumTasks|ReqTRES|NumNodes)", key: `sbatch --nodes=(0-2|1,) .*`, reason: unread},
 		{where: "record:(MemPerTres|MinMemory(CPU|TRES))", key: `sbatch --mem-per-gpu=0G? .*`, reason: "no memory by GPU is none asked: the default counts"},
 		{where: "record:TimeMin", key: `sbatch --deadline=now\+1hour -p short .*`, reason: "a least time that nobody asked for is not made up"},
-		{where: "record:NumNodes", key: `sbatch .*--spread-j.*|sbatch '--prefer=fast\*2' .*`, reason: "a job is spread over no more nodes than it has tasks, and a wish for nodes asks for none"},
+		{where: "record:NumNodes", key: `sbatch .*--spread-j.*|sbatch '--prefer=fast\*2' .*`, want: "[1-4](-4)?", got: "[1-4](-4)?", reason: "over how many nodes a job is spread is known when it starts; until then the least is shown, and a wish for nodes asks for none"},
 		{where: "stderr", key: `sbatch .*--test-only.*`, want: `sbatch: Job <ID> to start at \S+ a using \d+ processors on nodes n\[1-4\] .*`, got: `sbatch: Job <ID> to start at \S+ a using \d+ processors on nodes n1 .*`, reason: "the fewest nodes that will do, as the job itself would get them"},
 		{where: "stderr", key: `sbatch --test-only .*--deadline=2036-01-01`, want: `sbatch: Job <ID> to start at \S+ a using 1 .*`, got: `sbatch: Job <ID> to start at \S+ a using 1 .*`, reason: "the moment of the question"},
 		{where: "env:SLURM_JOB_PARTITION", key: "run: sbatch -p debug,short .*", want: "debug", got: "short", reason: "the partition of the highest tier is tried first; Slurm does so only for a job that waits"},

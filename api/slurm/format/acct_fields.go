@@ -383,10 +383,17 @@ func acctConstant() []AcctField {
 			return append(dst, ofJob...)
 		}
 	}
+	// Nothing measures it; what never had resources used none.
+	energy := func(dst []byte, _ *Context, a *AcctRow) []byte {
+		if a.Step == nil && a.Job.Times.Start != 0 {
+			return dst
+		}
+		return append(dst, '0')
+	}
 	freq := always("Unknown", "0")
 	return []AcctField{
 		{"AveCPUFreq", 10, true, always("", "0")},
-		{"ConsumedEnergy", 14, true, always("", "0")}, {"ConsumedEnergyRaw", 17, true, always("", "0")},
+		{"ConsumedEnergy", 14, true, energy}, {"ConsumedEnergyRaw", 17, true, energy},
 		{"Flags", 19, true, ofJob(func(r *api.JobRecord) string {
 			if r.State == job.Pending || r.Times.Start == 0 {
 				return ""
