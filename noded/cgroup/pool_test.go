@@ -86,6 +86,9 @@ func TestGroupsServeTheNextJob(t *testing.T) {
 
 // TestLimitsAreThoseOfTheJob gives a group to jobs with more and with less memory.
 func TestLimitsAreThoseOfTheJob(t *testing.T) {
+	if raced {
+		t.Skip("the race detector takes more memory than the limits of this test leave")
+	}
 	p := pool(t)
 	name := ""
 	for i, c := range []struct {
