@@ -144,9 +144,10 @@ func TestAsSlurm(t *testing.T) {
 	if os.Getenv("MUSTER_FULL") != "" {
 		step = 1
 	}
+	c := ours(t)
 	cases, want := every(recorded, step)
 	t.Logf("seed %d, %d of %d cases, answers of %s", recorded.Seed, len(cases), len(recorded.Cases), recorded.Version)
-	compareAll(t, openFile, cases, want, answer(t, ours(t), cases))
+	compareAll(t, openFile, cases, want, answer(t, c, cases))
 }
 
 // every takes each step-th case of a recording.
