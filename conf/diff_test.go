@@ -44,7 +44,7 @@ func TestDiffSaysWhatIsOther(t *testing.T) {
 		"partition other":    {[]string{`max_time = "2-00:00:00"`, "hidden = true"}, []string{"~ partition long: max_time: 2880 -> UNLIMITED", "~ partition long: hidden: false -> true"}},
 		"controllers other":  {[]string{`name = "c1"`, "name = \"c1\"\nport = 7000"}, []string{"~ controller c1: port: [6817] -> [7000]"}},
 		"switches":           {[]string{"[timers]", "[[switch]]\nname = \"s\"\nnodes = \"n[1-4]\"\n[timers]"}, []string{"+ switch s of topology default: topology = default, nodes = n[1-4]"}},
-		"several of a table": {[]string{"15s\"", "15s\"\nheartbeat = \"1s\"\nkill_wait = \"5s\""}, []string{"~ timers: kill_wait: 30 -> 5", "~ timers: heartbeat: 2000 -> 1000"}},
+		"several of a table": {[]string{"15s\"", "15s\"\nheartbeat = \"3s\"\nkill_wait = \"5s\""}, []string{"~ timers: kill_wait: 30 -> 5", "~ timers: heartbeat: 1000 -> 3000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, err := Parse("a", []byte(diffBase))

@@ -129,8 +129,8 @@ type timersTable struct {
 	KillWait    seconds `toml:"kill_wait" default:"30s" doc:"Time between SIGTERM and SIGKILL when a job is ended (KillWait)."`
 	MinJobAge   seconds `toml:"min_job_age" default:"5m" doc:"How long squeue and scontrol still show a job that has ended (MinJobAge)."`
 	NodeTimeout seconds `toml:"node_timeout" default:"5m" doc:"Silence after which a node is down and its jobs end or are requeued (SlurmdTimeout)."`
-	Silent      seconds `toml:"silent" default:"15s" doc:"Silence after which a node is shown as not responding and gets no new job."`
-	Heartbeat   millis  `toml:"heartbeat" default:"2s" doc:"Time between two heartbeats of a node."`
+	Silent      seconds `toml:"silent" default:"4s" doc:"Silence after which a node is shown as not responding and gets no new job."`
+	Heartbeat   millis  `toml:"heartbeat" default:"1s" doc:"Time between two heartbeats of a node."`
 	OverTime    uint32  `toml:"over_time" default:"0" doc:"Minutes that a job may run over its limit (OverTimeLimit)."`
 	Sampling    seconds `toml:"sampling" default:"30s" doc:"Time between two samples of a job's memory use (JobAcctGatherFrequency)."`
 	BatchStart  seconds `toml:"batch_start" default:"10s" doc:"Time within which a batch script must have been started (BatchStartTimeout)." later:"watching launches"`

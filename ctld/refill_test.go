@@ -1,6 +1,7 @@
 package ctld
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -81,6 +82,9 @@ func TestALedgerThatLacksRecordsSaysSo(t *testing.T) {
 	chunks, end := acct()
 	if end.Err == nil || end.Err.Kind != api.ErrUnavailable || !strings.Contains(end.Err.Text, "catching up: 2 finished jobs") || len(chunks) > 0 {
 		t.Errorf("accounting without records: %d chunks, %+v", len(chunks), end.Err)
+	}
+	if code, body := get(t, cs.up["c1"].web(), "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "catching up: 2 finished jobs") {
+		t.Errorf("/readyz without records: %d %q, want that the ledger is catching up", code, body)
 	}
 	cs.stop("c1")
 	dir := filepath.Join(cs.dir, "c1", "ledger")

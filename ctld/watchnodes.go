@@ -11,10 +11,13 @@ import (
 
 const (
 	// watchEvery is the grain at which silence is noticed.
-	watchEvery = time.Second
+	watchEvery = 250 * time.Millisecond
 	// massPercent: silence of more than so many of the nodes, and of more than
 	// one, together is a fault of the network or of a switch, and no node's.
 	massPercent = 5
+	// massWithin is how far apart nodes may fall silent that count as fallen
+	// silent together: a failing switch takes them down over some seconds.
+	massWithin = 15 * time.Second
 	// massPatience is by how much longer than NodeTimeout nodes that fell
 	// silent together are waited for.
 	massPatience = 10
@@ -99,7 +102,7 @@ func (w *watch) lost() []job.NodeID {
 func (w *watch) together(q quietNode) int {
 	k := 0
 	for _, o := range w.quiet {
-		if (o.silence - q.silence).Abs() <= w.silent {
+		if (o.silence - q.silence).Abs() <= max(w.silent, massWithin) {
 			k++
 		}
 	}

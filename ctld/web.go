@@ -50,6 +50,10 @@ func (c *Controller) web() http.Handler {
 			http.Error(w, "this controller has not caught up with a leader", http.StatusServiceUnavailable)
 			return
 		}
+		if missing := c.ledger.missing(c.store.Root()); missing > 0 {
+			http.Error(w, c.ledger.behind(missing).Error(), http.StatusServiceUnavailable)
+			return
+		}
 		fmt.Fprintln(w, "ok")
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(c.stats.registry, promhttp.HandlerOpts{}))
@@ -75,6 +79,9 @@ func (c *Controller) gauges() {
 	add("muster_outbox", "Finished jobs not yet on the disk of all controllers.", func() float64 {
 		first, next := c.store.Root().OutboxRange()
 		return float64(next - first)
+	})
+	add("muster_ledger_missing", "Finished jobs that this controller's ledger lacks; it fetches them from the others.", func() float64 {
+		return float64(c.ledger.missing(c.store.Root()))
 	})
 	add("muster_gpus_free", "GPUs that no job holds.", func() float64 {
 		_, free := query.Fragmentation(c.store.Root())
