@@ -200,19 +200,34 @@ func (r *ChangeReply) Code(w *wire.Coder) {
 }
 
 // Failure is one target that was not changed; Text is Slurm's.
-type Failure struct{ Target, Text string }
+type Failure struct {
+	Target, Text string
+	// Listed: the target is of an array, whose tasks Slurm answers for one by one.
+	Listed bool
+	// Own: scontrol says it as an error of its own, since the request made no sense.
+	Own bool
+}
 
 // Code implements wire.Message.
 func (f *Failure) Code(w *wire.Coder) {
 	w.String(1, &f.Target)
 	w.String(2, &f.Text)
+	w.Bool(3, &f.Listed)
+	w.Bool(4, &f.Own)
 }
 
-// WaitRequest waits for the end of a job, an array or a heterogeneous job.
-type WaitRequest struct{ Job job.ID }
+// WaitRequest waits for the end of a job, an array or a heterogeneous job, or,
+// with Start, until it runs or has ended.
+type WaitRequest struct {
+	Job   job.ID
+	Start bool
+}
 
 // Code implements wire.Message.
-func (r *WaitRequest) Code(w *wire.Coder) { wire.Uint(w, 1, &r.Job) }
+func (r *WaitRequest) Code(w *wire.Coder) {
+	wire.Uint(w, 1, &r.Job)
+	w.Bool(2, &r.Start)
+}
 
 // WaitReply is the highest exit code of all tasks; Signal is set if the script
 // was killed.

@@ -170,6 +170,7 @@ func (n *NodeAdmin) Code(c *wire.Coder) {
 	c.Bool(6, &n.SetFeat)
 	wire.OptString(c, 7, &n.Comment)
 	wire.OptString(c, 8, &n.Extra)
+	c.Bool(9, &n.SetActive)
 }
 
 // Code implements wire.Message.

@@ -224,10 +224,12 @@ type NodeAdmin struct {
 	State    string // DOWN, DRAIN, RESUME, UNDRAIN, FAIL, IDLE, FUTURE, ""; upper case
 	Reason   *string
 	Weight   *uint32
-	Features []string
+	Features []string // the available ones with SetFeat, the active ones with SetActive
 	SetFeat  bool
 	Comment  *string
 	Extra    *string
+	// SetActive: Features are those that jobs may ask for, out of the available.
+	SetActive bool
 }
 
 // Report is what a node says about an attempt: that the batch script ended, or

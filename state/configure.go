@@ -279,7 +279,22 @@ func (m *Machine) setPartition(c *Partition) Result {
 		list[at] = m.partitionRow(p)
 	}
 	m.work.partitions = list
+	if p.Default && !c.Delete {
+		m.onlyDefault(p.Name)
+	}
 	return Result{}
+}
+
+// onlyDefault makes a partition the only one that jobs go to which name none.
+func (m *Machine) onlyDefault(name string) {
+	for i, o := range m.work.partitions {
+		if o.Default && o.Name != name {
+			m.work.hash.sub(o.sum)
+			other := o.Partition
+			other.Default = false
+			m.work.partitions[i] = m.partitionRow(other)
+		}
+	}
 }
 
 // wanted tells whether a job that has not ended names a partition.

@@ -155,6 +155,8 @@ func (m *Machine) suspendOne(r *jobRow, resume bool) *Skip {
 		r.State = job.Suspended
 		t.PreSusp += now - max(t.Suspend, t.Start)
 		t.Suspend = now
+	case !resume && r.State == job.Suspended:
+		return nil // it is what is asked for
 	case r.State == job.Pending:
 		return skip(r, WrongState, "is waiting")
 	case r.State.Ended():
@@ -178,7 +180,7 @@ func (m *Machine) updateOne(r *jobRow, c *Update) *Skip {
 	switch {
 	case r.Terminal():
 		return skip(r, AlreadyDone, "has already ended")
-	case !pending && (c.Held != nil || c.Deps != nil || c.Priority != nil):
+	case !pending && (c.Deps != nil || c.Priority != nil):
 		return skip(r, WrongState, "is no longer pending execution")
 	case c.Priority != nil && *c.Priority == 0:
 		return skip(r, Invalid, "cannot have priority 0 but by a hold")
@@ -202,11 +204,11 @@ func (m *Machine) updateOne(r *jobRow, c *Update) *Skip {
 		r.Array.Limit = *c.Throttle
 	}
 	m.updateLimit(r, c)
+	m.updateHold(r, c)
 	if !pending {
 		m.put(r)
 		return nil
 	}
-	m.updateHold(r, c)
 	if c.Deps != nil {
 		r.Deps, r.AnyDep = c.Deps.List, c.Deps.Any
 	}
@@ -238,6 +240,8 @@ func suspendedFor(t *job.Times) job.Time {
 	return t.Suspend - t.Start - t.PreSusp
 }
 
+// updateHold holds or releases a job. One that runs goes on; the hold keeps it in
+// the queue if it comes back there (scontrol(1), hold).
 func (m *Machine) updateHold(r *jobRow, c *Update) {
 	switch {
 	case c.Held != nil && c.Held.Is():
@@ -246,6 +250,9 @@ func (m *Machine) updateHold(r *jobRow, c *Update) {
 		r.Held, r.Detail, r.LaunchFails = job.NotHeld, "", 0
 		r.Flags &^= job.SpecialExit
 		r.Priority, r.FixedPriority = 0, false
+	}
+	if c.Held != nil && r.State != job.Pending {
+		r.Reason = heldReason(r.Held)
 	}
 	if c.Priority != nil && !r.Held.Is() {
 		r.Priority, r.FixedPriority = *c.Priority, true

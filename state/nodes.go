@@ -218,8 +218,13 @@ func (m *Machine) setNode(n *partition.Node, c *NodeAdmin) string {
 	if c.Weight != nil {
 		n.Weight = *c.Weight
 	}
-	if c.SetFeat {
+	switch {
+	case c.SetFeat && !within(n.Active, c.Features), c.SetActive && !within(c.Features, n.Features):
+		return "Active features not subset of available features"
+	case c.SetFeat:
 		n.Features, n.Active = c.Features, slices.Clone(c.Features)
+	case c.SetActive:
+		n.Active = c.Features
 	}
 	if c.Comment != nil {
 		n.Comment = *c.Comment
@@ -228,6 +233,11 @@ func (m *Machine) setNode(n *partition.Node, c *NodeAdmin) string {
 		n.Extra = *c.Extra
 	}
 	return ""
+}
+
+// within tells whether all of a list are in another one.
+func within(list, all []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 // resumeNode gives a node back to service.

@@ -40,16 +40,25 @@ func (m *Machine) holdBack(r *jobRow, outcome job.DependState) job.Reason {
 	switch {
 	case r.Held == job.HeldByUser && r.LaunchFails >= maxLaunches:
 		return job.ReasonJobLaunchFailure
-	case r.Held == job.HeldByUser:
-		return job.ReasonJobHeldUser
-	case r.Held == job.HeldByAdmin:
-		return job.ReasonJobHeldAdmin
+	case r.Held.Is():
+		return heldReason(r.Held)
 	case outcome == job.FailedDep:
 		return job.ReasonDependencyNeverSatisfied
 	case outcome == job.Unfulfilled:
 		return job.ReasonDependency
 	case r.Request.Timing.Begin > m.work.now:
 		return job.ReasonBeginTime
+	}
+	return job.ReasonNone
+}
+
+// heldReason is the reason that a hold gives.
+func heldReason(h job.Hold) job.Reason {
+	switch h {
+	case job.HeldByUser:
+		return job.ReasonJobHeldUser
+	case job.HeldByAdmin:
+		return job.ReasonJobHeldAdmin
 	}
 	return job.ReasonNone
 }

@@ -9,6 +9,12 @@ const (
 	TextNoSuchJob      = "Invalid job id specified"
 	TextPending        = "Job is pending execution"
 	TextFinished       = "Job/step already completing or completed"
+	TextEnded          = "Job has already finished" // of a change, a hold or a release
+	TextNotPending     = "Job is no longer pending execution"
+	TextHeld           = "Job is in held state, pending scheduler release"
+	TextPriority       = "Changes to job priority are not persistent, change nice instead"
+	TextTime           = "Invalid time specified"
+	TextNotRunning     = "Job is not running"
 	TextDisabled       = "Requested operation is presently disabled"
 	TextNodeConfig     = "Requested node configuration is not available"
 	TextPartition      = "Invalid partition name specified"

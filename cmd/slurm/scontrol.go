@@ -46,9 +46,13 @@ func scontrol(in *invocation) int {
 		}
 	}
 	if len(words) == 0 {
-		fmt.Fprintln(in.stderr, "scontrol: a command is needed, for example: scontrol show job 12")
-		return 1
+		return scontrolPrompt(in, o)
 	}
+	return scontrolOnline(in, o, words)
+}
+
+// scontrolOnline runs one command.
+func scontrolOnline(in *invocation, o *scontrolOptions, words []string) int {
 	if !offline(words) {
 		if code := o.reach(in); code != 0 {
 			return code

@@ -20,11 +20,11 @@ func (in *invocation) hostNames(list string) int {
 			list = in.env("SLURM_NODELIST")
 		}
 	}
-	names, code := in.expandHosts(list)
+	names, _ := in.expandHosts(list)
 	for _, n := range names {
 		fmt.Fprintln(in.stdout, n)
 	}
-	return code
+	return 0 // whatever was wrong with the list, as in Slurm
 }
 
 // expandHosts expands a host list; a failure is printed.
@@ -35,7 +35,7 @@ func (in *invocation) expandHosts(list string) (names []string, code int) {
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		fmt.Fprintf(in.stderr, "Invalid hostlist: %s: %v\n", list, err)
+		fmt.Fprintf(in.stderr, "Invalid hostlist: %s\nscontrol: %v\n", list, err)
 		return nil, 1
 	}
 	return names, 0
@@ -44,6 +44,10 @@ func (in *invocation) expandHosts(list string) (names []string, code int) {
 // hostList is scontrol show hostlist and hostlistsorted; a word with a slash is a
 // file of names.
 func (in *invocation) hostList(list string, sorted bool) int {
+	if list == "" {
+		fmt.Fprintln(in.stderr, "invalid encode argument")
+		return 1
+	}
 	if strings.Contains(list, "/") {
 		data, err := os.ReadFile(list)
 		if err != nil {
@@ -58,7 +62,6 @@ func (in *invocation) hostList(list string, sorted bool) int {
 	}
 	if sorted {
 		hostlist.Sort(names)
-		names = slices.Compact(names)
 	}
 	fmt.Fprintln(in.stdout, hostlist.Compress(names))
 	return 0

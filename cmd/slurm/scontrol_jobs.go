@@ -8,6 +8,7 @@ import (
 
 	"muster/api"
 	"muster/api/slurm"
+	"muster/job"
 )
 
 // jobVerb makes a command that acts on jobs: hold, release, requeue, suspend, …
@@ -23,9 +24,17 @@ func jobVerb(name string) func(*invocation, *scontrolOptions, []string) int {
 				request.Special = true
 				continue
 			}
+			if ids, ok := jobsByName(name, w); ok {
+				request.Jobs = append(request.Jobs, ids)
+				continue
+			}
 			ids, ok := scontrolJobs(w)
 			if !ok {
-				return in.noSuchJobs(o, []string{w})
+				code := in.noSuchJobs(o, []string{w})
+				if holds(name) && !o.quiet {
+					fmt.Fprintf(in.stderr, "slurm_suspend error:%s\n", slurm.TextNoSuchJob)
+				}
+				return code
 			}
 			request.Jobs = append(request.Jobs, ids...)
 		}
@@ -34,12 +43,26 @@ func jobVerb(name string) func(*invocation, *scontrolOptions, []string) int {
 			return code
 		}
 		code := in.reportFailures(o, &reply)
-		if code != 0 && (name == "hold" || name == "uhold" || name == "release") && !o.quiet {
-			last := reply.Failures[len(reply.Failures)-1]
-			fmt.Fprintf(in.stderr, "slurm_suspend error:%s\n", last.Text)
+		if code != 0 && holds(name) && !o.quiet {
+			if last := reply.Failures[len(reply.Failures)-1]; !last.Listed {
+				fmt.Fprintf(in.stderr, "slurm_suspend error:%s\n", last.Text)
+			}
 		}
 		return code
 	}
+}
+
+// holds tells whether a command holds or releases jobs.
+func holds(verb string) bool { return verb == "hold" || verb == "uhold" || verb == "release" }
+
+// jobsByName reads name=NAME and jobname=NAME, which hold and release take.
+func jobsByName(verb, word string) (string, bool) {
+	for _, prefix := range []string{"name=", "jobname="} {
+		if name, ok := cutFold(word, prefix); ok && holds(verb) {
+			return "name=" + name, true
+		}
+	}
+	return "", false
 }
 
 // cutFold is strings.CutPrefix without regard to case.
@@ -112,9 +135,14 @@ func (in *invocation) reportFailures(o *scontrolOptions, reply *api.ChangeReply)
 	}
 	if !o.quiet {
 		for _, f := range reply.Failures {
-			if f.Target == "" {
+			switch {
+			case f.Own:
+				in.errorf("%s", f.Text)
+			case f.Listed:
+				fmt.Fprintf(in.stderr, "%s: %s\n", f.Target, f.Text)
+			case f.Target == "":
 				fmt.Fprintln(in.stderr, f.Text)
-			} else {
+			default:
 				fmt.Fprintf(in.stderr, "%s for job %s\n", f.Text, f.Target)
 			}
 		}
@@ -122,7 +150,8 @@ func (in *invocation) reportFailures(o *scontrolOptions, reply *api.ChangeReply)
 	return 1
 }
 
-// scontrolWaitJob waits until a job has ended.
+// scontrolWaitJob waits until the nodes of a job can be used: until it runs. It
+// fails if the job is over by then.
 func scontrolWaitJob(in *invocation, _ *scontrolOptions, words []string) int {
 	ids, ok := scontrolJobs(words[0])
 	if !ok || len(ids) != 1 {
@@ -141,7 +170,7 @@ func scontrolWaitJob(in *invocation, _ *scontrolOptions, words []string) int {
 	}
 	defer client.Close()
 	var found api.WaitReply
-	if _, err := client.Ask(api.MethodWaitJob, &api.WaitRequest{Job: name.ID}, &found); err != nil {
+	if _, err := client.Ask(api.MethodWaitJob, &api.WaitRequest{Job: name.ID, Start: true}, &found); err != nil {
 		in.errorf("%v", err)
 		return 1
 	}
@@ -149,7 +178,11 @@ func scontrolWaitJob(in *invocation, _ *scontrolOptions, words []string) int {
 		fmt.Fprintf(in.stderr, "scontrol: Problem running job %d\n", name.ID)
 		return 1
 	}
-	return exitOf(&found)
+	if found.State != job.Running {
+		fmt.Fprintf(in.stderr, "scontrol: Job %d no longer running\n", name.ID)
+		return 1
+	}
+	return 0
 }
 
 // scontrolWrite is write batch_script ID [FILE]: the script as it was submitted.
@@ -174,7 +207,7 @@ func scontrolWrite(in *invocation, o *scontrolOptions, words []string) int {
 	defer client.Close()
 	if err := read(client, api.MethodScript, &api.ScriptRequest{Job: refs[0]}, &reply); err != nil {
 		fmt.Fprintf(in.stderr, "job script retrieval failed: %s\n", callText(err))
-		return 1
+		return 0 // as in Slurm
 	}
 	file := fmt.Sprintf("slurm-%s.sh", words[1])
 	if len(words) > 2 {

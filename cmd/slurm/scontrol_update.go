@@ -58,22 +58,44 @@ func splitPair(word string) api.Pair {
 	return p
 }
 
+// joinedPairs takes a word without = and the next word for a field and its value,
+// as scontrol does for jobs: update job 12 name x. Two fields need no value.
+func joinedPairs(pairs []api.Pair) []api.Pair {
+	var out []api.Pair
+	for i := 0; i < len(pairs); i++ {
+		p := pairs[i]
+		name, _, _ := slurm.FindUpdateField(slurm.UpdateJob, p.Name)
+		switch {
+		case p.Op != "!" || name == "ResetAccrueTime":
+		case name == "Nice":
+			p.Op = ""
+		case i+1 < len(pairs):
+			i++
+			p.Op, p.Value = "", pairs[i].Name
+			if pairs[i].Op != "!" {
+				p.Value += pairs[i].Op + "=" + pairs[i].Value
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 // scontrolUpdate changes a job, node, partition or reservation.
 func scontrolUpdate(in *invocation, o *scontrolOptions, words []string) int {
 	pairs := make([]api.Pair, len(words))
 	for i, w := range words {
 		pairs[i] = splitPair(w)
 	}
-	// A first word such as "job" or "node" may stand before the pairs.
-	entity := slurm.Entity(0)
-	if pairs[0].Op == "!" {
-		entity = entityWord(pairs[0].Name)
-		if entity != 0 {
+	entity := entityOf(joinedPairs(pairs))
+	if entity == slurm.UpdateJob {
+		pairs = joinedPairs(pairs)
+	}
+	// A first word such as "node" may stand before the pairs.
+	if entity == 0 && pairs[0].Op == "!" {
+		if entity = entityWord(pairs[0].Name); entity != 0 {
 			pairs = pairs[1:]
 		}
-	}
-	if entity == 0 {
-		entity = entityOf(pairs)
 	}
 	if entity == 0 {
 		fmt.Fprintln(in.stderr, "No valid entity in update command")
@@ -151,11 +173,13 @@ func scontrolDelete(in *invocation, o *scontrolOptions, words []string) int {
 func (in *invocation) sendUpdate(o *scontrolOptions, action string, entity slurm.Entity, pairs []api.Pair) int {
 	request := &api.UpdateRequest{Action: action}
 	for _, p := range pairs {
-		resolved, ok := in.resolvePair(action, entity, p)
+		resolved, use, ok := in.resolvePair(action, entity, p)
 		if !ok {
 			return 1
 		}
-		request.Pairs = append(request.Pairs, resolved)
+		if use {
+			request.Pairs = append(request.Pairs, resolved)
+		}
 	}
 	if action == "create" && !in.creates(entity, request.Pairs) {
 		return 1
@@ -186,42 +210,47 @@ func (in *invocation) creates(entity slurm.Entity, pairs []api.Pair) bool {
 	return false
 }
 
-// resolvePair finds the full name of a field and makes moments absolute.
-func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair) (api.Pair, bool) {
+// resolvePair finds the full name of a field, looks at its value, and makes moments
+// absolute. use is false for a field that is passed over.
+func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair) (_ api.Pair, use, ok bool) {
 	name, isTime, ok := slurm.FindUpdateField(entity, p.Name)
 	done := "update"
 	if action == "create" {
 		done = "created"
 	}
 	switch {
+	case p.Op == "!" && entity == slurm.UpdateNode:
+		in.errorf("Invalid input: %s  Request aborted", p.Name)
+		return p, false, false
 	case p.Op == "!" && !(ok && name == "ResetAccrueTime"):
 		fmt.Fprintf(in.stderr, "Invalid input: %s\nRequest aborted\n", p.Name)
-		return p, false
+		return p, false, false
 	case !ok && entity == slurm.UpdateReservation:
 		in.errorf("Unknown parameter %s=%s.  No reservation %s.", p.Name, p.Value, done)
-		return p, false
+		return p, false, false
 	case !ok:
 		fmt.Fprintf(in.stderr, "Update of this parameter is not supported: %s=%s\nRequest aborted\n", p.Name, p.Value)
-		return p, false
+		return p, false, false
 	}
+	typed := p.Name
 	p.Name = name
-	if entity == slurm.UpdateJob && name == "TimeLimit" {
-		if _, err := slurm.ParseTimeLimit(strings.TrimLeft(p.Value, "+-")); err != nil {
-			in.errorf("Invalid TimeLimit value")
-			return p, false
-		}
+	if entity == slurm.UpdateJob && !in.checkJobField(&p, typed) {
+		return p, false, false
 	}
 	if !isTime || p.Value == "" || entity == slurm.UpdateJob && p.Value == "0" {
-		return p, true
+		return p, true, true
 	}
 	t, err := slurm.ParseTime(p.Value, in.now(), slurm.Future)
 	if err != nil || t.IsZero() {
 		if err != nil {
 			fmt.Fprintln(in.stderr, err)
 		}
+		if entity == slurm.UpdateJob {
+			return p, false, true // as if it were not there
+		}
 		in.errorf("Invalid %s %s.", strings.ToLower(p.Name), p.Value)
-		return p, false
+		return p, false, false
 	}
 	p.Value = strconv.FormatInt(t.Unix(), 10)
-	return p, true
+	return p, true, true
 }

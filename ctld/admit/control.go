@@ -2,6 +2,7 @@ package admit
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"muster/api"
@@ -22,14 +23,25 @@ func controlJob(ctx context.Context, core service.Core, r *service.Request) erro
 		return api.Errorf(api.ErrInvalid, "more than %d jobs are named in one call", maxTargets)
 	}
 	c := &controller{core: core, r: r, req: &req, find: finder{root: core.Root()}}
+	if c.req.Verb == "top" && r.Caller.UID != 0 {
+		return send(r, &api.ChangeReply{Failures: []api.Failure{{Target: strings.Join(req.Jobs, ","), Text: slurm.TextDenied}}})
+	}
 	var reply api.ChangeReply
-	for i, text := range req.Jobs {
-		failure, err := c.one(ctx, text, i)
+	n := 0
+	for _, text := range req.Jobs {
+		ids, err := c.find.named(text)
 		if err != nil {
 			return err
 		}
-		if failure != "" {
-			reply.Failures = append(reply.Failures, api.Failure{Target: text, Text: failure})
+		for _, id := range ids {
+			failure, err := c.one(ctx, id, n)
+			if err != nil {
+				return err
+			}
+			if failure != nil {
+				reply.Failures = append(reply.Failures, *failure)
+			}
+			n++
 		}
 	}
 	return send(r, &reply)
@@ -47,29 +59,23 @@ type controller struct {
 	find finder
 }
 
-// one applies the verb to one name; failure is Slurm's text.
-func (c *controller) one(ctx context.Context, text string, n int) (failure string, err error) {
+// one applies the verb to one name; nil: it was done.
+func (c *controller) one(ctx context.Context, text string, n int) (*api.Failure, error) {
 	t, err := c.find.find(text)
 	if err != nil || len(t.records) == 0 {
-		return slurm.TextNoSuchJob, nil
+		return t.failure(slurm.TextNoSuchJob), nil
 	}
-	cmd, failure := c.command(&t)
-	if failure != "" {
-		return failure, nil
+	cmd, why := c.command(&t)
+	if why != "" {
+		return t.failure(why), nil
 	}
 	e := seal(c.core, c.r, cmd)
 	e.Request = numbered(c.r.RequestID, n)
 	result, err := propose(ctx, c.core, c.r, e)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if result.Code != state.OK {
-		return resultText(result.Code, result.Text), nil
-	}
-	if len(result.Skipped) > 0 && len(result.Skipped) >= len(t.records) {
-		return resultText(result.Skipped[0].Code, result.Skipped[0].Text), nil
-	}
-	return "", nil
+	return t.unchanged(&result), nil
 }
 
 // numbered makes the ids of several commands of one call: each try of the call
@@ -117,18 +123,13 @@ func (c *controller) command(t *target) (state.Command, string) {
 // hold is hold, uhold and release. A job that root holds is released by root
 // alone.
 func (c *controller) hold(t *target, root bool) (state.Command, string) {
-	waiting := false
 	for _, j := range t.records {
-		waiting = waiting || j.State == job.Pending
 		if c.req.Verb == "release" && j.Held == job.HeldByAdmin && !root {
 			return nil, slurm.TextDenied
 		}
 	}
-	if !waiting {
-		if allFinished(t.records) {
-			return nil, slurm.TextFinished
-		}
-		return nil, "Job is no longer pending execution"
+	if allFinished(t.records) {
+		return nil, slurm.TextEnded
 	}
 	held := job.HeldByUser
 	switch {
@@ -203,8 +204,10 @@ func (c *controller) suspend(t *target) (state.Command, string) {
 			return nil, slurm.TextFinished
 		case t.records[0].State == job.Pending:
 			return nil, slurm.TextPending
+		case resume:
+			return nil, "Job is not suspended"
 		}
-		return nil, slurm.TextDisabled
+		// What is suspended already stays so, without an error.
 	}
 	return &state.Suspend{Targets: []state.Target{t.state}, Resume: resume}, ""
 }

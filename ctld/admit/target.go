@@ -1,8 +1,13 @@
 package admit
 
 import (
+	"cmp"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 
+	"muster/api"
 	"muster/api/slurm"
 	"muster/internal/bitset"
 	"muster/job"
@@ -26,16 +31,72 @@ type finder struct {
 	work int
 }
 
+// named lists what a word of scontrol names: itself, or with name= or jobname= all
+// jobs of that name, in the order of their ids.
+func (f *finder) named(word string) ([]string, error) {
+	name, ok := strings.CutPrefix(word, nameIs)
+	if !ok {
+		return []string{word}, nil
+	}
+	ids := make(map[job.ID]bool)
+	for j := range f.root.JobsNamed(name) {
+		ids[cmp.Or(j.Array.JobID, j.Het.Leader, j.ID)] = true
+	}
+	if len(ids) > maxTargets {
+		return nil, api.Errorf(api.ErrInvalid, "more than %d jobs have the name %q: name them by their ids", maxTargets, name)
+	}
+	out := make([]string, 0, len(ids))
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		out = append(out, idText(id))
+	}
+	return out, nil
+}
+
+// nameIs stands before the name of a job where a job id may stand.
+const nameIs = "name="
+
+// failure is the answer for a target that was not changed.
+func (t *target) failure(text string) *api.Failure {
+	out := &api.Failure{Target: t.name, Text: text}
+	id, rest, ok := strings.Cut(t.name, "_")
+	if ok {
+		out.Target, out.Listed = id+"_["+strings.Trim(rest, "[]")+"]", true
+	} else if len(t.records) > 0 && t.records[0].Array.JobID != 0 {
+		var indices bitset.Set
+		for _, j := range t.records {
+			if j.IsArrayRest() {
+				indices.Union(j.Array.Waiting)
+			} else {
+				indices.Add(int(j.Array.Task))
+			}
+		}
+		out.Target, out.Listed = idText(t.records[0].Array.JobID)+"_["+slurm.FormatIndices(&indices)+"]", true
+	}
+	return out
+}
+
+// unchanged is the answer for a target that a command left as it was; nil if it
+// changed at least one record.
+func (t *target) unchanged(r *state.Result) *api.Failure {
+	switch {
+	case r.Code != state.OK:
+		return t.failure(resultText(r.Code, r.Text))
+	case len(r.Skipped) > 0 && len(r.Skipped) >= len(t.records):
+		return t.failure(resultText(r.Skipped[0].Code, r.Skipped[0].Text))
+	}
+	return nil
+}
+
 // find looks a job's name up. No records: there is no such job in memory.
 func (f *finder) find(text string) (target, error) {
 	root := f.root
 	n, err := slurm.ParseJobName(text)
 	if err != nil {
-		return target{}, err
+		return target{name: text}, err
 	}
 	if n.Tasks != nil {
 		if f.work += n.Tasks.Max()/64 + n.Tasks.Len(); f.work > maxTaskWork {
-			return target{}, errors.New("the call names too many array tasks: name fewer, or whole arrays")
+			return target{name: text}, errors.New("the call names too many array tasks: name fewer, or whole arrays")
 		}
 	}
 	t := target{name: text, state: state.Target{Job: n.ID, Tasks: n.Tasks}}

@@ -1,6 +1,8 @@
 package admit
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -18,7 +20,6 @@ import (
 type field struct {
 	name    string
 	running bool // may be changed while the job runs, too
-	ended   bool // and after its end
 	root    bool // by root alone
 	adds    bool // takes += and -=
 	placing bool // changes where the job may run
@@ -37,9 +38,9 @@ func jobField(name string) *field {
 
 // jobFields are the fields of a job that can be changed (scontrol(1), update).
 var jobFields = []field{
-	{name: "AdminComment", running: true, ended: true, root: true, set: text(func(q *job.Request) *string { return &q.AdminComment })},
-	{name: "Comment", running: true, ended: true, set: text(func(q *job.Request) *string { return &q.Comment })},
-	{name: "Extra", running: true, ended: true, set: text(func(q *job.Request) *string { return &q.Extra })},
+	{name: "AdminComment", running: true, root: true, set: text(func(q *job.Request) *string { return &q.AdminComment })},
+	{name: "Comment", running: true, set: text(func(q *job.Request) *string { return &q.Comment })},
+	{name: "Extra", running: true, set: text(func(q *job.Request) *string { return &q.Extra })},
 	{name: "JobName", running: true, set: text(func(q *job.Request) *string { return &q.Name })},
 	{name: "WCKey", running: true, set: text(func(q *job.Request) *string { return &q.WCKey })},
 	{name: "MailUser", running: true, set: setMailUser},
@@ -49,8 +50,8 @@ var jobFields = []field{
 	{name: "EndTime", running: true, set: setEndTime},
 	{name: "TimeMin", placing: true, set: setTimeMin},
 	{name: "ArrayTaskThrottle", running: true, set: setThrottle},
-	{name: "Priority", set: setPriority},
-	{name: "Nice", set: setNice},
+	{name: "Priority", running: true, set: setPriority},
+	{name: "Nice", running: true, set: setNice},
 	{name: "Account", set: setAccount},
 	{name: "QOS", set: setQOS},
 	{name: "Dependency", set: setDependency},
@@ -83,8 +84,15 @@ var jobFields = []field{
 	{name: "TresPerJob", placing: true, set: devices(func(q *job.Request) *gres.Spec { return &q.Gres.PerJob })},
 	{name: "TresPerSocket", placing: true, set: devices(func(q *job.Request) *gres.Spec { return &q.Gres.PerSocket })},
 	{name: "TresPerTask", placing: true, set: devices(func(q *job.Request) *gres.Spec { return &q.Gres.PerTask })},
-	{name: "OverSubscribe", placing: true, set: setSharing},
-	{name: "Contiguous", placing: true, set: setContiguous},
+	{name: "OverSubscribe", placing: true, root: true, set: setSharing},
+	{name: "Contiguous", placing: true, root: true, set: setContiguous},
+	{name: "Switches", placing: true, set: setSwitches},
+	{name: "wait-for-switch", placing: true, set: setSwitchWait},
+	{name: "DelayBoot", running: true, set: func(*jobUpdate, api.Pair) error { return nil }},
+	{name: "SiteFactor", root: true, set: setSiteFactor},
+	{name: "CoreSpec", running: true, set: refused},
+	{name: "ThreadSpec", running: true, set: refused},
+	{name: "BurstBuffer", running: true, set: unsupported},
 }
 
 // badValue is Slurm's answer to a value that a field does not take.
@@ -205,16 +213,13 @@ func setTimeLimit(u *jobUpdate, p api.Pair) error {
 	if err != nil {
 		return badValue(p)
 	}
-	old := u.request.Timing.Limit
-	if u.job.State != job.Pending {
-		old = u.job.Times.Limit
-	}
+	old := u.limit()
 	if p.Op != "" {
 		switch {
 		case old == 0 || old == job.Unlimited || m == job.Unlimited:
-			return invalid("Cannot increment/decrement TimeLimit when set to UNLIMITED.")
+			return ownError{text: "Cannot increment/decrement TimeLimit when set to UNLIMITED."}
 		case p.Op == "-" && m >= old:
-			return invalid("TimeLimit decrement larger than current time limit")
+			return ownError{text: fmt.Sprintf("TimeLimit decrement larger than current time limit (%d > %d)", m, old)}
 		case p.Op == "-":
 			m = old - m
 		case old+m < old || old+m >= job.Unlimited:
@@ -224,6 +229,21 @@ func setTimeLimit(u *jobUpdate, p api.Pair) error {
 		}
 	}
 	return u.newLimit(m, old)
+}
+
+// limit is the time limit that the job has: its own, or its partition's.
+func (u *jobUpdate) limit() job.Minutes {
+	if u.job.State != job.Pending {
+		return u.job.Times.Limit
+	}
+	if u.request.Timing.Limit != 0 || len(u.request.Partitions) == 0 {
+		return u.request.Timing.Limit
+	}
+	p := u.root.Partition(u.request.Partitions[0])
+	if p == nil {
+		return 0
+	}
+	return cmp.Or(p.DefaultTime, p.MaxTime)
 }
 
 func (u *jobUpdate) newLimit(m, old job.Minutes) error {
@@ -246,7 +266,10 @@ func setEndTime(u *jobUpdate, p api.Pair) error {
 		return err
 	}
 	start := u.job.Times.Start
-	if !u.job.State.Active() || t <= start {
+	if !u.job.State.Active() {
+		return &api.Error{Kind: api.ErrState, Text: slurm.TextNotRunning}
+	}
+	if t <= start {
 		return badValue(p)
 	}
 	minutes := (int64(t-start) + 59_999) / 60_000
@@ -267,8 +290,11 @@ func setTimeMin(u *jobUpdate, p api.Pair) error {
 
 func setThrottle(u *jobUpdate, p api.Pair) error {
 	n, err := strconv.ParseUint(p.Value, 10, 31)
-	if err != nil || u.job.Array.JobID == 0 {
+	if err != nil {
 		return badValue(p)
+	}
+	if u.job.Array.JobID == 0 {
+		return ownError{"Update of ArrayTaskThrottle is only allowed on ArrayJobId", slurm.TextNotSupported}
 	}
 	limit := uint32(n)
 	u.cmd.Throttle = &limit
@@ -289,15 +315,16 @@ func setPriority(u *jobUpdate, p api.Pair) error {
 		u.cmd.Held = &held
 		return nil
 	}
-	if !u.byRoot() && uint32(n) >= u.job.Priority {
+	switch {
+	case u.job.State != job.Pending:
+		return &api.Error{Kind: api.ErrState, Text: slurm.TextPriority}
+	case u.job.Held.Is():
+		return &api.Error{Kind: api.ErrState, Text: slurm.TextHeld}
+	case !u.byRoot() && uint32(n) >= u.job.Priority:
 		return denied(slurm.TextDenied)
 	}
 	priority := uint32(n)
 	u.cmd.Priority = &priority
-	if u.job.Held != job.NotHeld && u.byRoot() {
-		free := job.NotHeld
-		u.cmd.Held = &free
-	}
 	return nil
 }
 
@@ -316,6 +343,9 @@ func setNice(u *jobUpdate, p api.Pair) error {
 }
 
 func setAccount(u *jobUpdate, p api.Pair) error {
+	if p.Value == "" {
+		return invalid(slurm.TextAccount)
+	}
 	u.cmd.Account = &p.Value
 	u.request.Account, u.changed = p.Value, true
 	return nil
@@ -382,17 +412,27 @@ func moment(p api.Pair) (job.Time, error) {
 
 func setStartTime(u *jobUpdate, p api.Pair) error {
 	t, err := moment(p)
+	if t != 0 {
+		t = max(t, u.now)
+	}
 	u.request.Timing.Begin, u.changed = t, true
 	return err
 }
 
 func setDeadline(u *jobUpdate, p api.Pair) error {
 	t, err := moment(p)
+	if t != 0 && t <= u.now {
+		return invalid(slurm.TextTime)
+	}
 	u.request.Timing.Deadline, u.changed = t, true
 	return err
 }
 
+// setPartition moves a job. A limit that it got from its partition goes with it.
 func setPartition(u *jobUpdate, p api.Pair) error {
+	if u.request.Timing.Limit == 0 {
+		u.request.Timing.Limit = u.limit()
+	}
 	u.request.Partitions, u.changed = strings.FieldsFunc(p.Value, func(r rune) bool { return r == ',' }), true
 	return nil
 }
@@ -449,5 +489,51 @@ func setContiguous(u *jobUpdate, p api.Pair) error {
 		return badValue(p)
 	}
 	u.changed = true
+	return nil
+}
+
+// setSwitches reads count[@time], the time as a limit: a bare number is minutes.
+func setSwitches(u *jobUpdate, p api.Pair) error {
+	count, wait, timed := strings.Cut(p.Value, "@")
+	n, err := strconv.ParseUint(count, 10, 31)
+	if err != nil {
+		return badValue(p)
+	}
+	place := &u.request.Place
+	place.Switches, u.changed = uint32(n), true
+	if !timed {
+		return nil
+	}
+	m, err := slurm.ParseTimeLimit(wait)
+	if err != nil || m >= job.Unlimited {
+		return badValue(p)
+	}
+	place.SwitchWait = uint32(m) * 60
+	return nil
+}
+
+func setSwitchWait(u *jobUpdate, p api.Pair) error {
+	n, err := strconv.ParseUint(p.Value, 10, 31)
+	if err != nil {
+		return badValue(p)
+	}
+	u.request.Place.SwitchWait, u.changed = uint32(n), true
+	return nil
+}
+
+// refused is a field that nobody may change here, as in a Slurm without
+// AllowSpecResourcesUsage.
+func refused(*jobUpdate, api.Pair) error { return denied(slurm.TextDenied) }
+
+// unsupported is a field for what this cluster does not have.
+func unsupported(*jobUpdate, api.Pair) error { return invalid(slurm.TextNotSupported) }
+
+// setSiteFactor takes what an admin adds to the job's priority.
+func setSiteFactor(u *jobUpdate, p api.Pair) error {
+	n, err := strconv.ParseUint(p.Value, 10, 31)
+	if err != nil {
+		return badValue(p)
+	}
+	u.request.SitePriority, u.changed = uint32(n), true
 	return nil
 }

@@ -1,8 +1,12 @@
 package admit
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"muster/api"
@@ -12,9 +16,6 @@ import (
 	"muster/state"
 )
 
-// textNotPending is Slurm's refusal to change what only a waiting job may change.
-const textNotPending = "Job is no longer pending execution"
-
 // updateJob is scontrol update JobId=: job.update.
 func updateJob(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.UpdateRequest
@@ -22,28 +23,65 @@ func updateJob(ctx context.Context, core service.Core, r *service.Request) error
 		return err
 	}
 	names, fields := splitTarget(req.Pairs, "JobId")
+	var of []api.Pair
+	fields = slices.DeleteFunc(fields, func(p api.Pair) bool {
+		if p.Name == "UserId" {
+			of = append(of, p)
+		}
+		return p.Name == "UserId"
+	})
+	var reply api.ChangeReply
 	switch {
-	case len(names) == 0:
-		return invalid("No job ID specified")
 	case len(fields) == 0:
 		return invalid("No changes specified")
 	case len(names) > maxTargets:
 		return api.Errorf(api.ErrInvalid, "more than %d jobs are named in one call", maxTargets)
+	case len(names) == 0:
+		var why *api.Failure
+		if names, why = namedByField(core.Root(), fields, of); why != nil {
+			reply.Failures = append(reply.Failures, *why)
+			return send(r, &reply)
+		}
 	}
-	var reply api.ChangeReply
 	work := 0
 	for i, name := range names {
 		f := &finder{root: core.Root(), work: work}
-		text, err := updateOne(ctx, core, r, f, name, fields, i)
+		failed, err := updateOne(ctx, core, r, f, name, fields, i)
 		work = f.work
 		if err != nil {
 			return err
 		}
-		if text != "" {
-			reply.Failures = append(reply.Failures, api.Failure{Target: name, Text: text})
-		}
+		reply.Failures = append(reply.Failures, failed...)
 	}
 	return send(r, &reply)
+}
+
+// namedByField finds the job that an update without a job id means: the one that
+// is not over, of the name that is given, and of the user if one is named.
+func namedByField(root *state.Root, fields, of []api.Pair) ([]string, *api.Failure) {
+	i := slices.IndexFunc(fields, func(p api.Pair) bool { return p.Name == "JobName" })
+	if i < 0 {
+		return nil, &api.Failure{Text: "No job ID specified", Own: true}
+	}
+	name := fields[i].Value
+	ids := make(map[job.ID]bool)
+	for j := range root.JobsNamed(name) {
+		if len(of) > 0 && strconv.FormatUint(uint64(j.Owner.UID), 10) != of[0].Value {
+			continue
+		}
+		ids[cmp.Or(j.Array.JobID, j.Het.Leader, j.ID)] = true
+	}
+	switch {
+	case len(ids) == 1:
+		for id := range ids {
+			return []string{idText(id)}, nil
+		}
+	case len(ids) == 0 && len(of) > 0:
+		return nil, &api.Failure{Text: fmt.Sprintf("No jobs with user ID %s and name '%s'", of[0].Value, name), Own: true}
+	case len(ids) == 0:
+		return nil, &api.Failure{Text: fmt.Sprintf("No jobs with name '%s'", name), Own: true}
+	}
+	return nil, &api.Failure{Text: fmt.Sprintf("%d jobs have the name '%s': name one by its job id", len(ids), name), Own: true}
 }
 
 // splitTarget takes the pair that names the target out of the pairs.
@@ -58,17 +96,17 @@ func splitTarget(pairs []api.Pair, name string) (targets []string, rest []api.Pa
 	return targets, rest
 }
 
-// updateOne changes one job, or all records of one name; failure is Slurm's text.
-func updateOne(ctx context.Context, core service.Core, r *service.Request, f *finder, name string, fields []api.Pair, n int) (failure string, err error) {
+// updateOne changes one job, or all records of one name.
+func updateOne(ctx context.Context, core service.Core, r *service.Request, f *finder, name string, fields []api.Pair, n int) ([]api.Failure, error) {
 	root := f.root
 	t, err := f.find(name)
 	switch {
 	case err != nil || len(t.records) == 0:
-		return slurm.TextNoSuchJob, nil
+		return []api.Failure{*t.failure(slurm.TextNoSuchJob)}, nil
 	case !mayChange(r, t.records):
-		return slurm.TextInvalidUser, nil
+		return []api.Failure{*t.failure(slurm.TextInvalidUser)}, nil
 	case t.records[0].Request.Cron.Spec != "":
-		return slurm.TextCronModify, nil
+		return []api.Failure{*t.failure(slurm.TextCronModify)}, nil
 	}
 	j := t.records[0]
 	u := &jobUpdate{
@@ -76,33 +114,44 @@ func updateOne(ctx context.Context, core service.Core, r *service.Request, f *fi
 		ctx:        ctx, job: j, request: *j.Request, cmd: &state.Update{Target: t.state},
 	}
 	if err := u.apply(fields); err != nil {
-		return failureText(err)
+		return refusals(&t, err)
 	}
 	e := seal(core, r, u.cmd)
 	e.Request = numbered(r.RequestID, n)
 	result, err := propose(ctx, core, r, e)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if result.Code != state.OK {
-		return resultText(result.Code, result.Text), nil
+	if f := t.unchanged(&result); f != nil {
+		return []api.Failure{*f}, nil
 	}
-	if len(result.Skipped) > 0 && len(result.Skipped) >= len(t.records) {
-		return resultText(result.Skipped[0].Code, result.Skipped[0].Text), nil
-	}
-	return "", nil
+	return nil, nil
 }
 
-// failureText turns a refusal of ours into the text of one target; other errors
+// refusals turns a refusal of ours into the answers for one target; other errors
 // end the whole call.
-func failureText(err error) (string, error) {
+func refusals(t *target, err error) ([]api.Failure, error) {
+	var own ownError
+	if errors.As(err, &own) {
+		out := []api.Failure{{Text: own.text, Own: true}}
+		if own.then != "" {
+			out = append(out, *t.failure(own.then))
+		}
+		return out, nil
+	}
 	var e *api.Error
 	if errors.As(err, &e) && (e.Kind == api.ErrInvalid || e.Kind == api.ErrDenied || e.Kind == api.ErrState) {
 		lines := strings.Split(e.Text, "\n")
-		return lines[len(lines)-1], nil
+		return []api.Failure{*t.failure(lines[len(lines)-1])}, nil
 	}
-	return "", err
+	return nil, err
 }
+
+// ownError is a refusal that scontrol says as an error of its own; then is the
+// answer for the job after it, if there is one.
+type ownError struct{ text, then string }
+
+func (e ownError) Error() string { return e.text }
 
 // jobUpdate is one job on its way to its new request.
 type jobUpdate struct {
@@ -127,10 +176,10 @@ func (u *jobUpdate) apply(fields []api.Pair) error {
 			return invalid("Option " + p.Name + " does not accept [+|-]= syntax")
 		case f.root && !u.byRoot():
 			return denied(slurm.TextDenied)
-		case u.job.State.Ended() && !f.ended:
-			return &api.Error{Kind: api.ErrState, Text: slurm.TextFinished}
-		case u.job.State != job.Pending && !f.running && !f.ended:
-			return &api.Error{Kind: api.ErrState, Text: textNotPending}
+		case u.job.State.Ended():
+			return &api.Error{Kind: api.ErrState, Text: slurm.TextEnded}
+		case u.job.State != job.Pending && !f.running:
+			return &api.Error{Kind: api.ErrState, Text: slurm.TextNotPending}
 		}
 		if err := f.set(u, p); err != nil {
 			return err

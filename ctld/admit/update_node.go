@@ -113,7 +113,7 @@ func setNodeField(cmd *state.NodeAdmin, p api.Pair) error {
 		weight := uint32(n)
 		cmd.Weight = &weight
 	case "Features", "ActiveFeatures":
-		cmd.SetFeat = true
+		cmd.SetFeat, cmd.SetActive = p.Name == "Features", p.Name == "ActiveFeatures"
 		cmd.Features = strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
 	default:
 		return invalid("Update of this parameter is not supported: " + p.Name + "=" + value + "\nRequest aborted")

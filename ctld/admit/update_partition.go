@@ -33,7 +33,7 @@ func updatePartition(ctx context.Context, core service.Core, r *service.Request)
 	p := root.Partition(names[0])
 	switch {
 	case cmd.Create:
-		p, prefix = &partition.Partition{Name: names[0], State: partition.PartitionUp, PriorityTier: 1, JobFactor: 1}, "Error creating the partition: "
+		p, prefix = &partition.Partition{Name: names[0], State: partition.PartitionUp, PriorityTier: 1, JobFactor: 1, MinNodes: 1}, "Error creating the partition: "
 		if !validName(names[0]) {
 			return invalid(prefix + slurm.TextPartition)
 		}
@@ -128,6 +128,24 @@ func setPartitionField(root *state.Root, v *partition.Partition, f api.Pair) err
 		return list(&v.DenyQOS)
 	case "Nodes":
 		return setPartitionNodes(root, v, f)
+	case "Default":
+		return setYesNo(&v.Default, f)
+	case "OverSubscribe":
+		return setPartitionSharing(v, f)
+	case "Exclusive":
+		return setPartitionExclusive(v, f)
+	case "QOS":
+		return setPartitionQOS(root, v, f)
+	case "Alternate":
+		return setPartitionAlternate(root, v, f)
+	case "DefMemPerCPU":
+		return setPartitionMemory(&v.DefMemory, job.MemoryPerCPU, f)
+	case "DefMemPerNode":
+		return setPartitionMemory(&v.DefMemory, job.MemoryPerNode, f)
+	case "MaxMemPerCPU":
+		return setPartitionMemory(&v.MaxMemory, job.MemoryPerCPU, f)
+	case "MaxMemPerNode":
+		return setPartitionMemory(&v.MaxMemory, job.MemoryPerNode, f)
 	}
 	return invalid("Update of this parameter is not supported: " + f.Name + "=" + f.Value + "\nRequest aborted")
 }
@@ -143,7 +161,7 @@ func setPartitionState(v *partition.Partition, f api.Pair) error {
 	case "INACTIVE":
 		v.State = partition.PartitionInactive
 	default:
-		return invalid("Invalid input: State=" + f.Value + "\nAcceptable State values are UP, DOWN, DRAIN and INACTIVE")
+		return invalid("scontrol: error: Invalid input: State=" + f.Value + "\nscontrol: error: Acceptable State values are UP, DOWN, DRAIN and INACTIVE")
 	}
 	return nil
 }
@@ -200,6 +218,62 @@ func setPartitionNodes(root *state.Root, v *partition.Partition, f api.Pair) err
 	v.Nodes, v.NodeList = nil, f.Value
 	for _, n := range names {
 		v.Nodes = append(v.Nodes, root.NodeNamed(n).ID)
+	}
+	return nil
+}
+
+// setPartitionSharing takes the two ways in which nodes are shared here: cores of
+// their own for each job, or whole nodes.
+func setPartitionSharing(v *partition.Partition, f api.Pair) error {
+	word := strings.ToUpper(f.Value)
+	if word != "NO" && word != "EXCLUSIVE" {
+		return &api.Error{Kind: api.ErrInvalid, Text: textUpdate + slurm.TextNotSupported, Hint: "OverSubscribe is NO or EXCLUSIVE: no two jobs share a core"}
+	}
+	v.OverSubscribe = word
+	return nil
+}
+
+// setPartitionExclusive is Exclusive=NODE, the newer name of OverSubscribe=EXCLUSIVE.
+func setPartitionExclusive(v *partition.Partition, f api.Pair) error {
+	switch strings.ToUpper(f.Value) {
+	case "NODE":
+		v.OverSubscribe = "EXCLUSIVE"
+	case "NO":
+		v.OverSubscribe = "NO"
+	default:
+		return &api.Error{Kind: api.ErrInvalid, Text: textUpdate + slurm.TextNotSupported, Hint: "Exclusive is NO or NODE"}
+	}
+	return nil
+}
+
+func setPartitionQOS(root *state.Root, v *partition.Partition, f api.Pair) error {
+	if f.Value != "" && root.Book().QOSNamed(f.Value) == nil {
+		return invalid(textUpdate + slurm.TextQOS)
+	}
+	v.QOS = f.Value
+	return nil
+}
+
+func setPartitionAlternate(root *state.Root, v *partition.Partition, f api.Pair) error {
+	if f.Value != "" && root.Partition(f.Value) == nil {
+		return invalid(textUpdate + slurm.TextPartition)
+	}
+	v.Alternate = f.Value
+	return nil
+}
+
+// setPartitionMemory reads MB; 0 and UNLIMITED are none.
+func setPartitionMemory(field *job.Memory, per job.MemoryUnit, f api.Pair) error {
+	var mb uint64
+	if !strings.EqualFold(f.Value, "UNLIMITED") {
+		var err error
+		if mb, err = strconv.ParseUint(f.Value, 10, 40); err != nil {
+			return badValue(f)
+		}
+	}
+	*field = job.Memory{Per: per, MB: mb}
+	if mb == 0 {
+		*field = job.Memory{}
 	}
 	return nil
 }

@@ -2,13 +2,15 @@ package admit
 
 import (
 	"context"
+	"slices"
 
 	"muster/api"
 	"muster/ctld/service"
 	"muster/job"
 )
 
-// waitJob answers once all records of a job have ended: job.wait.
+// waitJob answers once all records of a job have ended, or one runs if that is
+// asked for: job.wait.
 func waitJob(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.WaitRequest
 	if err := decode(r, &req); err != nil {
@@ -28,6 +30,9 @@ func waitJob(ctx context.Context, core service.Core, r *service.Request) error {
 				return err
 			}
 			return send(r, reply)
+		}
+		if req.Start && slices.ContainsFunc(records, func(j *job.Job) bool { return j.State.Active() }) {
+			return send(r, &api.WaitReply{Known: true, State: job.Running})
 		}
 		if allFinished(records) {
 			r.Index = root.Index()
