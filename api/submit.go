@@ -136,6 +136,7 @@ type CancelResult struct {
 	Failure   string
 	Finished  bool // it had ended already
 	Known     bool // there is such a job
+	Step      bool // a step of it is meant
 }
 
 // Code implements wire.Message.
@@ -146,6 +147,7 @@ func (r *CancelResult) Code(w *wire.Coder) {
 	w.String(4, &r.Failure)
 	w.Bool(5, &r.Finished)
 	w.Bool(6, &r.Known)
+	w.Bool(7, &r.Step)
 }
 
 // UpdateRequest is scontrol's update, create and delete of a job, node,

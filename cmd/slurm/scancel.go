@@ -107,7 +107,7 @@ func readScancel(in *invocation) (*scancelOptions, int) {
 	for _, j := range jobs {
 		for id := range strings.FieldsFuncSeq(j, func(r rune) bool { return r == ' ' || r == '\t' }) {
 			ids, ok := splitJobs(id)
-			if !ok {
+			if !ok || strings.ContainsFunc(afterDot(id), func(r rune) bool { return r < '0' || r > '9' }) {
 				in.errorf("Invalid job id %s", id)
 				return nil, 1
 			}
@@ -120,10 +120,11 @@ func readScancel(in *invocation) (*scancelOptions, int) {
 // switches takes the variables over that stand for options without a value: true
 // or T, false or F. SCANCEL_CRON counts by being there.
 func (o *scancelOptions) switches(in *invocation) {
+	verbose := false
 	for _, v := range []struct {
 		variable string
 		to       *bool
-	}{{"SCANCEL_BATCH", &o.request.Batch}, {"SCANCEL_FULL", &o.request.Full}, {"SCANCEL_INTERACTIVE", &o.interactive}} {
+	}{{"SCANCEL_BATCH", &o.request.Batch}, {"SCANCEL_FULL", &o.request.Full}, {"SCANCEL_INTERACTIVE", &o.interactive}, {"SCANCEL_VERBOSE", &verbose}} {
 		value, ok := in.getenv(v.variable)
 		switch {
 		case !ok:
@@ -133,6 +134,9 @@ func (o *scancelOptions) switches(in *invocation) {
 			in.errorf("Unrecognized %s value: %s", v.variable, value)
 		}
 	}
+	if verbose {
+		o.verbose = max(o.verbose, 1)
+	}
 	if _, ok := in.getenv("SCANCEL_CRON"); ok {
 		o.request.Cron = true
 	}
@@ -141,28 +145,26 @@ func (o *scancelOptions) switches(in *invocation) {
 // set takes one option over; false with an exit code if its value is wrong.
 func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
 	r := &o.request
-	list := func(field *[]string) { *field = append(*field, strings.Split(value, ",")...) }
+	one := func(field *[]string) { *field = []string{value} } // never a list, as in Slurm
 	switch name {
 	case "account":
-		list(&r.Accounts)
+		one(&r.Accounts)
 	case "name", "jobname":
-		list(&r.Names)
+		one(&r.Names)
 	case "partition":
-		list(&r.Partitions)
+		one(&r.Partitions)
 	case "qos":
-		list(&r.QOS)
+		one(&r.QOS)
 	case "reservation":
-		list(&r.Reservations)
+		one(&r.Reservations)
 	case "user":
-		for _, user := range words(value) {
-			if !userExists(user) {
-				in.errorf("Invalid user name: %s", user)
-				return 1, false
-			}
+		if !userExists(value) {
+			in.errorf("Invalid user name: %s", value)
+			return 1, false
 		}
-		list(&r.Users)
+		one(&r.Users)
 	case "wckey":
-		list(&r.WCKeys)
+		one(&r.WCKeys)
 	case "cluster", "clusters":
 		o.setClusters(value)
 	case "me":
@@ -175,7 +177,7 @@ func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
 		}
 		r.Nodes = names
 	case "state":
-		return o.setStates(in, value)
+		return o.setState(in, value)
 	case "signal":
 		n, ok := slurm.ParseSignalName(value)
 		if !ok {
@@ -209,22 +211,43 @@ func (o *scancelOptions) set(in *invocation, name, value string) (int, bool) {
 	return 0, true
 }
 
-// setStates reads --state: pending, running or suspended.
-func (o *scancelOptions) setStates(in *invocation, value string) (int, bool) {
-	for word := range strings.SplitSeq(value, ",") {
-		switch strings.ToUpper(word) {
-		case "PENDING", "PD":
-			o.request.States = append(o.request.States, job.Pending)
-		case "RUNNING", "R":
-			o.request.States = append(o.request.States, job.Running)
-		case "SUSPENDED", "S":
-			o.request.States = append(o.request.States, job.Suspended)
-		default:
-			fmt.Fprintf(in.stderr, "Invalid job state specified: %s\nValid job states are PENDING, RUNNING, and SUSPENDED\n", word)
-			return 1, false
-		}
+// setState reads --state: pending, running or suspended.
+func (o *scancelOptions) setState(in *invocation, value string) (int, bool) {
+	states := &o.request.States
+	switch strings.ToUpper(value) {
+	case "PENDING", "PD":
+		*states = []job.State{job.Pending}
+	case "RUNNING", "R":
+		*states = []job.State{job.Running}
+	case "SUSPENDED", "S":
+		*states = []job.State{job.Suspended}
+	default:
+		fmt.Fprintf(in.stderr, "Invalid job state specified: %s\nValid job states are PENDING, RUNNING, and SUSPENDED\n", value)
+		return 1, false
 	}
 	return 0, true
+}
+
+// filters lists the selectors in the words in which scancel names them.
+func filters(r *api.CancelRequest) string {
+	var text strings.Builder
+	add := func(name string, list []string) {
+		if len(list) > 0 {
+			text.WriteString(name + "=" + strings.Join(list, ",") + " ")
+		}
+	}
+	add("account", r.Accounts)
+	add("job_name", r.Names)
+	add("nodelist", r.Nodes)
+	add("partition", r.Partitions)
+	add("qos", r.QOS)
+	add("reservation", r.Reservations)
+	for _, s := range r.States {
+		add("state", []string{s.String()})
+	}
+	add("user_name", r.Users)
+	add("wckey", r.WCKeys)
+	return text.String()
 }
 
 // selects tells whether the request names any job or selector.
@@ -235,6 +258,13 @@ func selects(r *api.CancelRequest) bool {
 		}
 	}
 	return len(r.States) > 0
+}
+
+// afterDot is what names the step; steps without a number, such as batch, cannot
+// be cancelled by themselves.
+func afterDot(id string) string {
+	_, step, _ := strings.Cut(id, ".")
+	return step
 }
 
 // splitJobs splits a list of job names at commas outside brackets and checks
@@ -286,8 +316,16 @@ const exitDenied = 210
 // reportCancelled prints what could not be done; its exit code is scancel's.
 func reportCancelled(in *invocation, o *scancelOptions, reply *api.CancelReply) int {
 	code := 0
+	if text := filters(&o.request); len(reply.Jobs) == 0 && text != "" && o.verbose > 0 {
+		in.errorf("No active jobs match ALL job filters, including: %s", text)
+	}
 	for _, j := range reply.Jobs {
 		switch {
+		case j.Step && (j.Finished || j.Failure != ""):
+			code = max(code, 1)
+			if !o.quiet {
+				in.errorf("Kill job error on job step id %s: %s", j.Job, slurm.TextNoSuchJob)
+			}
 		case j.Failure != "":
 			in.errorf("Kill job error on job id %s: %s", j.Job, j.Failure)
 			if code = 1; j.Failure == slurm.TextDenied {

@@ -149,7 +149,7 @@ func partitionsOf(j *job.Job) []string {
 
 // add notes one job, with its refusal if it may not be touched.
 func (c *canceller) add(t target, step *job.StepID) {
-	line := api.CancelResult{Job: t.name, Known: len(t.records) > 0}
+	line := api.CancelResult{Job: t.name, Known: len(t.records) > 0, Step: step != nil}
 	if len(t.records) > 0 {
 		line.Name, line.Partition = t.records[0].Request.Name, first(partitionsOf(t.records[0]))
 	}
@@ -250,21 +250,21 @@ func (c *canceller) skipped(result state.Result) {
 }
 
 // signal sends a signal to the running ones of the jobs that were chosen.
-// SIGKILL to a whole job ends it, waiting or running, as in Slurm.
+// SIGKILL to a whole job ends it, waiting or running, also with --full, as in Slurm.
 func (c *canceller) signal(ctx context.Context) error {
 	const sigkill = 9
 	number := c.req.Signal
 	if number == 0 {
 		number = sigkill
 	}
-	if number == sigkill && !c.req.Batch && !c.req.Full {
+	if number == sigkill && !c.req.Batch {
 		return c.end(ctx)
 	}
 	for _, d := range c.doomed {
 		for _, j := range d.target.records {
 			if !j.State.Active() {
-				if !j.State.Ended() {
-					c.reply.Jobs[d.at].Failure = slurm.TextPending
+				if !j.State.Ended() && !c.req.Batch {
+					c.reply.Jobs[d.at].Failure = slurm.TextNoSuchJob // of those that a signal could reach
 				}
 				continue
 			}

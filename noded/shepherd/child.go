@@ -122,7 +122,11 @@ func forkFailure(s *Spec, files *streams, err error) *Failure {
 	case 0, syscall.EAGAIN, syscall.ENOMEM, syscall.EBUSY, syscall.ENODEV, syscall.EOPNOTSUPP, syscall.EINVAL:
 		return &Failure{s.Key, FaultNode, uint32(no), fmt.Sprintf("start %s: %v", s.Path, err)}
 	}
-	say(files.err, fmt.Sprintf("slurmstepd: error: execve(): %s: %s\n", s.Path, describe(err)))
+	what := s.Path
+	if name, ok := interpreter(s.Path); ok && no == syscall.ENOENT {
+		what = "bad interpreter(" + name + ")"
+	}
+	say(files.err, fmt.Sprintf("slurmstepd: error: execve(): %s: %s\n", what, describe(err)))
 	return &Failure{s.Key, FaultExec, uint32(no), fmt.Sprintf("run %s: %v", s.Path, err)}
 }
 
