@@ -25,6 +25,7 @@ func (l *lead) keepTime(ctx context.Context) {
 	defer tick.Stop()
 	var next due
 	again := recurring{log: l.c.log}
+	reserved := reserving{log: l.c.log}
 	for {
 		select {
 		case <-ctx.Done():
@@ -41,6 +42,7 @@ func (l *lead) keepTime(ctx context.Context) {
 		list = append(list, purges(root, now.Add(-time.Duration(c.Timers.MinJobAge)*time.Second))...)
 		list = append(list, next.look(root, now)...)
 		list = append(list, again.due(root, now)...)
+		list = append(list, reserved.due(root, now)...)
 		if len(list) > 0 {
 			l.propose(ctx, "what is due by the clock", list...)
 		}

@@ -220,6 +220,7 @@ func (r *Reservation) Code(c *wire.Coder) {
 	c.String(13, &r.CreatedBy)
 	c.String(14, &r.Comment)
 	wire.Int(c, 15, &r.Since)
+	wire.Int(c, 16, &r.Every)
 }
 
 // Code implements wire.Message.

@@ -154,6 +154,7 @@ type Reservation struct {
 	CreatedBy  string
 	Comment    string
 	Since      job.Time // when it was made or last changed
+	Every      job.Time // distance of its occurrences in ms; 0: once, or not always the same
 }
 
 // License is a kind of licence that the cluster counts.

@@ -22,6 +22,7 @@ type cycle struct {
 	plan       *Plan
 	lines      []line // by place in view.Nodes
 	licenses   line   // devices stand for licences, by place in view.Licenses
+	magnetic   bool // a reservation draws jobs
 	reserved   [][]*partition.Reservation
 	setAside   []int // nodes of reservations, ascending
 	nextColumn int   // of a search that failed: before it no other can succeed
@@ -141,6 +142,7 @@ func (c *cycle) reservations() {
 		if r.End != 0 && r.End <= c.now {
 			continue
 		}
+		c.magnetic = c.magnetic || r.Has(partition.Magnetic)
 		if c.reserved == nil {
 			c.reserved = make([][]*partition.Reservation, len(c.view.Nodes))
 		}
@@ -167,7 +169,10 @@ func (c *cycle) blocked(node int, from, to job.Time, own *partition.Reservation)
 		return nil
 	}
 	for _, r := range c.reserved[node] {
-		if r != own && r.Start < to && (r.End == 0 || from < r.End) {
+		if r == own {
+			continue
+		}
+		if _, _, ok := r.Occurrence(from, to); ok {
 			return r
 		}
 	}

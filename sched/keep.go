@@ -122,7 +122,7 @@ func (c *cycle) onNodes(t *trial, nodes []PromisedNode) (*trial, string) {
 	need := *t.need
 	need.MinNodes, need.MaxNodes, need.Counts = len(nodes), len(nodes), nil
 	own := &trial{where: &where{partAt: t.partAt}, class: t.class, part: t.part, resv: t.resv, need: &need, limit: t.limit, least: len(nodes), after: c.now}
-	if t.resv != nil {
+	if t.resv.Binds() {
 		own.after = max(own.after, t.resv.Start)
 	}
 	for k := range nodes {

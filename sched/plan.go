@@ -174,6 +174,7 @@ func (c *cycle) lookAlone(w *Waiting, e entry, p *pin) (Verdict, bool) {
 	c.waitsForSwitches = c.patient(j)
 	defer func() { c.waitsForSwitches = false }()
 	t := c.trialOf(w.Class, e.part, resv)
+	magnets := c.magnets(w, e.part)
 	task := job.NoTask
 	if j.Array.JobID != 0 && !j.IsArrayRest() {
 		task = j.Array.Task // a task by itself: requeued, or apart for its dependency
@@ -187,7 +188,11 @@ func (c *cycle) lookAlone(w *Waiting, e entry, p *pin) (Verdict, bool) {
 		if n == tasks {
 			return Verdict{Reasons: throttled}, false
 		}
-		if why, ok := c.start(j, task, t, p); !ok {
+		if c.drawn(j, task, magnets, p) {
+			if !j.IsArrayRest() {
+				return Verdict{}, true
+			}
+		} else if why, ok := c.start(j, task, t, p); !ok {
 			return c.wait(waiter{j, task, t, p}, why, e.state), false
 		}
 		if !j.IsArrayRest() {
@@ -235,7 +240,12 @@ func (c *cycle) start(j *job.Job, task uint32, t *trial, p *pin) (why Why, ok bo
 	if !fits {
 		return Why{}, false
 	}
-	a, named := c.allocation(t, &s)
+	return c.startAt(j, task, t, &s, p)
+}
+
+// startAt starts a job in the room that was found for it.
+func (c *cycle) startAt(j *job.Job, task uint32, t *trial, s *spot, p *pin) (why Why, ok bool) {
+	a, named := c.allocation(t, s)
 	if !named {
 		return Why{job.ReasonResources, "cores or devices that should be free are held"}, false
 	}
@@ -245,9 +255,9 @@ func (c *cycle) start(j *job.Job, task uint32, t *trial, p *pin) (why Why, ok bo
 		}
 		c.ledger.Started(j, &a, s.limit)
 	}
-	c.take(&s, -1)
-	c.occupy(&s, &a)
-	c.noteStart(j.ID, &s, p)
+	c.take(s, -1)
+	c.occupy(s, &a)
+	c.noteStart(j.ID, s, p)
 	c.plan.Starts = append(c.plan.Starts, Start{Job: j.ID, Task: task, Alloc: a, Limit: s.limit})
 	return Why{}, true
 }

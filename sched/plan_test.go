@@ -148,6 +148,59 @@ func TestReservationIsForItsUsers(t *testing.T) {
 	}
 }
 
+// A job starts nothing that would run into a later occurrence of a recurring
+// reservation.
+func TestReservationRecurs(t *testing.T) {
+	w := newWorld(1, 8)
+	const hour = 60 * minute
+	w.Reservations = []*partition.Reservation{{Name: "r", Start: w.now + hour, End: w.now + hour + 10*minute, Every: 2 * hour, Nodes: []job.NodeID{1}, Users: []string{"nobody"}}}
+	short := w.submit(func(j *job.Job) { j.Request.Timing.Limit = 60 })
+	long := w.submit(func(j *job.Job) { j.Request.Timing.Limit = 120 })
+	p := w.plan()
+	wantStarts(t, p, short)
+	v := wantReason(t, p, long, job.ReasonReqNodeNotAvail)
+	if v.Planned != 0 {
+		t.Errorf("two hours are planned at %d between occurrences that are 110 minutes apart", v.Planned)
+	}
+}
+
+// Jobs of a FLEX reservation may start before it and outside of its nodes; others
+// may not use them.
+func TestReservationFlex(t *testing.T) {
+	w := newWorld(2, 8)
+	w.Reservations = []*partition.Reservation{{Name: "r", Start: w.now + minute, End: w.now + 2*minute, Nodes: []job.NodeID{1}, Users: []string{"u1"}, Flags: []string{partition.Flex}}}
+	inside := func(j *job.Job) {
+		j.Request.Reservation, j.Request.Timing.Limit, j.Request.Size.MinNodes = "r", 60, 2
+		j.Request.Size.Tasks, j.Request.Size.MinCPUs = 2, 2
+	}
+	id := w.submit(inside)
+	p := w.plan()
+	wantStarts(t, p, id)
+	if a := p.Starts[0].Alloc; len(a.Nodes) != 2 || a.Reservation != "r" || p.Starts[0].Limit != 60 {
+		t.Errorf("got %+v for %d minutes, want both nodes for 60", a, p.Starts[0].Limit)
+	}
+}
+
+// A magnetic reservation takes jobs that may use it first, and leaves the others
+// outside of it.
+func TestReservationMagnetic(t *testing.T) {
+	w := newWorld(2, 8)
+	w.Reservations = []*partition.Reservation{{Name: "r", Start: 1, End: w.now + 60*minute, Nodes: []job.NodeID{2}, Users: []string{"u1"}, Flags: []string{partition.Magnetic}}}
+	whole := func(j *job.Job) { j.Request.Size.Tasks, j.Request.Size.MinCPUs, j.Request.Timing.Limit = 8, 8, 10 }
+	drawn := w.submit(whole)
+	second := w.submit(whole)
+	other := w.submit(func(j *job.Job) { whole(j); j.Owner = &job.Owner{UID: 7, User: "u7"} })
+	p := w.plan()
+	wantStarts(t, p, drawn, second)
+	if a := p.Starts[0].Alloc; a.Nodes[0].Name != "n2" || a.Reservation != "r" {
+		t.Errorf("the first is at %+v, want n2 in r", a)
+	}
+	if a := p.Starts[1].Alloc; a.Nodes[0].Name != "n1" || a.Reservation != "" {
+		t.Errorf("the second is at %+v, want n1 outside", a)
+	}
+	wantReason(t, p, other, job.ReasonResources)
+}
+
 func TestExclusiveTakesAllButMemory(t *testing.T) {
 	w := newWorld(2, 8)
 	id := w.submit(func(j *job.Job) {

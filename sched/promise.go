@@ -156,7 +156,7 @@ func (c *cycle) pinTrial(x Part, p *Promise) (*trial, string) {
 // called the free picture has only what runs.
 func (c *cycle) pinSpot(t *trial, p *Promise, start job.Time) (spot, string) {
 	s := spot{start: start, limit: t.limit, end: endOf(start, t.limit), licenses: p.Licenses}
-	if t.resv != nil && t.resv.End != 0 && s.end > t.resv.End {
+	if t.resv.Binds() && t.resv.End != 0 && s.end > t.resv.End {
 		if s.limit = job.Minutes(max(0, t.resv.End-start) / 60000); s.limit == 0 {
 			return s, "reservation " + t.resv.Name + " ends before it"
 		}

@@ -177,7 +177,7 @@ func (c *cycle) reservation(j *job.Job, cl *Class) (*partition.Reservation, []Wh
 			denied = r.Name
 			continue
 		}
-		if r.Active(c.now) {
+		if r.Active(c.now) || r.Has(partition.Flex) {
 			return r, nil
 		}
 		if next == nil || r.Start < next.Start {

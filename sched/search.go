@@ -22,7 +22,7 @@ type spot struct {
 func (c *cycle) at(t *trial, start job.Time, limit job.Minutes, ignoreResv bool) (spot, bool) {
 	s := spot{start: start, limit: limit}
 	s.end = endOf(start, limit)
-	if t.resv != nil && t.resv.End != 0 {
+	if t.resv.Binds() && t.resv.End != 0 {
 		left := job.Minutes((t.resv.End - start) / 60000)
 		if start < t.resv.Start || t.resv.End <= start || left == 0 {
 			return s, false
@@ -158,10 +158,11 @@ func (c *cycle) nodeReady(t *trial, node int, from, length job.Time) job.Time {
 		if r == nil || t.resv != nil {
 			return start
 		}
-		if r.End == 0 {
+		_, end, _ := r.Occurrence(start, plus(start, length))
+		if end == 0 {
 			return never
 		}
-		from = r.End
+		from = end
 	}
 	return never
 }

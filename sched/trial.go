@@ -69,7 +69,7 @@ func (c *cycle) trialOf(cl *Class, part int, resv *partition.Reservation) *trial
 	t.limit = p.Limit(cl.Request)
 	t.network, t.patient = c.networkOf(p), c.waitsForSwitches
 	t.need.MaxNodes = capNodes(t.need, p)
-	if resv != nil {
+	if resv.Binds() {
 		t.after = max(t.after, resv.Start)
 	}
 	t.where = c.whereOf(cl, part, resv).able(c, t.need)

@@ -111,7 +111,7 @@ func (c *cycle) usable(w *where, cl *Class, resv *partition.Reservation) {
 		if picks && !named {
 			continue
 		}
-		if resv != nil && !slices.Contains(resv.Nodes, h.Node.ID) {
+		if resv.Binds() && !slices.Contains(resv.Nodes, h.Node.ID) {
 			continue
 		}
 		wanted := named && !picks

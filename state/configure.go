@@ -332,5 +332,26 @@ func (m *Machine) setReservation(c *Reservation) Result {
 		list = slices.Insert(list, at, row)
 	}
 	m.work.reservations = list
+	if c.Delete && c.Value.Has(partition.NoHoldJobsAfter) {
+		m.letGo(c.Value.Name)
+	}
 	return Result{}
+}
+
+// letGo takes a reservation that is gone out of the requests of the jobs that wait
+// for it alone.
+func (m *Machine) letGo(name string) {
+	var ids []job.ID
+	for j := range m.work.Waiting() {
+		if j.Request.Reservation == name {
+			ids = append(ids, j.ID)
+		}
+	}
+	for _, id := range ids {
+		r := m.edit(id)
+		req := *r.Request
+		req.Reservation = ""
+		r.Request = &req
+		m.putWaiting(r)
+	}
 }

@@ -177,14 +177,15 @@ func (m *Machine) mayReserve(c *Start) string {
 	for _, v := range m.work.reservations {
 		now := v.Start <= m.work.now && (v.End == 0 || m.work.now < v.End)
 		own := v.Name == c.Alloc.Reservation
-		if own && !now {
+		if own && !now && v.Binds() {
 			return fmt.Sprintf("reservation %s does not hold now", v.Name)
 		}
 		if !own && !now {
 			continue
 		}
 		for i := range c.Alloc.Nodes {
-			if s := &c.Alloc.Nodes[i]; v.members.Has(int(s.Node)) != own && (own || len(v.Nodes) > 0) {
+			s := &c.Alloc.Nodes[i]
+			if within := v.members.Has(int(s.Node)); own && !within && v.Binds() || !own && within {
 				return fmt.Sprintf("node %s and reservation %s do not go together", s.Name, v.Name)
 			}
 		}

@@ -143,8 +143,7 @@ func scontrolCreate(in *invocation, o *scontrolOptions, words []string) int {
 		fmt.Fprintln(in.stderr, "scontrol: nodes are made in the cluster file: change it and use muster conf apply")
 		return 1
 	}
-	fmt.Fprintln(in.stderr, "No valid entity in create command")
-	fmt.Fprintln(in.stderr, "Input line must include \"Reservation\", or command must start with \"partition\" or \"node\"")
+	in.errorf("Invalid creation entity: %s", words[0])
 	return 1
 }
 
@@ -162,6 +161,10 @@ func scontrolDelete(in *invocation, o *scontrolOptions, words []string) int {
 		return in.sendUpdate(o, "delete", slurm.UpdatePartition, []api.Pair{p})
 	case abbreviates(p.Name, "NodeName", 1):
 		fmt.Fprintln(in.stderr, "scontrol: nodes are removed in the cluster file: change it and use muster conf apply")
+		return 1
+	}
+	if len(words) == 1 && entityWord(words[0]) == slurm.UpdateReservation {
+		in.errorf("Proper format is 'delete <ENTITY>=<ID>' or 'delete <ENTITY> <ID>'")
 		return 1
 	}
 	fmt.Fprintf(in.stderr, "Invalid deletion entity: %s\n", words[0])
@@ -234,6 +237,9 @@ func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair
 	}
 	typed := p.Name
 	p.Name = name
+	if entity == slurm.UpdateReservation && name == "Users" && !in.knownUsers(p.Value) {
+		return p, false, false
+	}
 	if entity == slurm.UpdateJob && !in.checkJobField(&p, typed) {
 		return p, false, false
 	}
@@ -248,9 +254,21 @@ func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair
 		if entity == slurm.UpdateJob {
 			return p, false, true // as if it were not there
 		}
-		in.errorf("Invalid %s %s.", strings.ToLower(p.Name), p.Value)
+		in.errorf("Invalid %s time %s=%s.  No reservation %s.", strings.ToLower(strings.TrimSuffix(p.Name, "Time")), typed, p.Value, done)
 		return p, false, false
 	}
 	p.Value = strconv.FormatInt(t.Unix(), 10)
 	return p, true, true
+}
+
+// knownUsers tells whether the users that a reservation names exist on this host.
+func (in *invocation) knownUsers(list string) bool {
+	for _, name := range words(list) {
+		if name = strings.TrimLeft(name, "+-"); name != "" && !userExists(name) {
+			fmt.Fprintln(in.stderr, "Error creating the reservation: Unspecified error")
+			fmt.Fprintf(in.stderr, "scontrol: there is no user %q on this host\n", name)
+			return false
+		}
+	}
+	return true
 }

@@ -2,10 +2,10 @@ package admit
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster/api"
 	"muster/api/slurm"
@@ -25,7 +25,10 @@ const (
 	textInUse        = "Requested reservation is in use"
 	textNeedsStart   = "scontrol: error: A start time must be given.  No reservation created."
 	textNeedsEnd     = "scontrol: error: An end time or duration must be given.  No reservation created."
-	textNeedsNodes   = "scontrol: error: CoreCnt, Nodes, NodeCnt, TRES or Licenses must be specified.  No reservation created."
+	textOnePartition = "\nNote, unless nodes are directly requested a reservation must exist in a single partition.\nIf no partition is requested the default partition is assumed."
+	textNeedsNodes   = "scontrol: error: CoreCnt, Nodes, NodeCnt, TRES or Watts must be specified.  No reservation created."
+	textDuration     = "scontrol: error: Invalid duration duration="
+	textNoneMade     = ".  No reservation created."
 	textNeedsUsers   = "scontrol: error: Either Users/Groups, AllowedPartitions, QOS and/or Accounts must be specified.  No reservation created."
 )
 
@@ -44,7 +47,7 @@ func updateReservation(ctx context.Context, core service.Core, r *service.Reques
 	if req.Action == "delete" {
 		u.prefix = "delete_reservation reservation=" + strings.Join(names, ",") + ": "
 	}
-	if r.Caller.UID != 0 {
+	if r.Caller.UID != 0 && !u.mayDelete(&req, names, r) {
 		return denied(u.prefix + slurm.TextInvalidUser)
 	}
 	cmd, err := u.command(req.Action, names, fields)
@@ -72,6 +75,16 @@ func updateReservation(ctx context.Context, core service.Core, r *service.Reques
 		reply.Output = "Reservation updated."
 	}
 	return send(r, reply)
+}
+
+// mayDelete tells whether a user who is not root may delete a reservation: with
+// USER_DELETE, those who may use it.
+func (u *reservationUpdate) mayDelete(req *api.UpdateRequest, names []string, r *service.Request) bool {
+	if req.Action != "delete" || len(names) != 1 {
+		return false
+	}
+	v := u.root.Reservation(names[0])
+	return v != nil && v.Has(partition.UserDelete) && service.MayUseReservation(u.root, r, v.Name)
 }
 
 // reservationUpdate is one call on its way.
@@ -102,7 +115,7 @@ func (u *reservationUpdate) command(action string, names []string, fields []api.
 		return nil, invalid(u.prefix + textReservedName)
 	case !u.create && old == nil:
 		return nil, &api.Error{Kind: api.ErrNotFound, Text: u.prefix + slurm.TextReservation}
-	case action == "delete" && u.inUse(name):
+	case action == "delete" && InUse(u.root, name):
 		return nil, invalid(u.prefix + textInUse)
 	case action == "delete":
 		return &state.Reservation{Delete: true, Value: *old}, nil
@@ -185,7 +198,7 @@ func (u *reservationUpdate) set(f api.Pair) error {
 func (u *reservationUpdate) setDuration(f api.Pair) error {
 	m, err := slurm.ParseTimeLimit(f.Value)
 	if err != nil {
-		return invalid("Invalid duration " + f.Value + ".")
+		return invalid(textDuration + f.Value + textNoneMade)
 	}
 	if f.Op != "" && m != job.Unlimited {
 		old := job.Minutes((u.value.End - u.value.Start) / 60_000)
@@ -193,7 +206,7 @@ func (u *reservationUpdate) setDuration(f api.Pair) error {
 		case f.Op == "+":
 			m += old
 		case m >= old:
-			return invalid("Invalid duration " + f.Value + ".")
+			return invalid(textDuration + f.Value + textNoneMade)
 		default:
 			m = old - m
 		}
@@ -221,20 +234,6 @@ func change(list *[]string, f api.Pair) error {
 		*list = slices.DeleteFunc(slices.Clone(*list), func(x string) bool { return slices.Contains(words, x) })
 	}
 	return nil
-}
-
-// reservationFlags are the flags with a meaning here.
-var reservationFlags = []string{"MAINT", "IGNORE_JOBS", "OVERLAP", "SPEC_NODES", "ALL_NODES", "PART_NODES", "LICENSE_ONLY"}
-
-func (u *reservationUpdate) setFlags(f api.Pair) error {
-	f.Value = strings.ToUpper(f.Value)
-	for w := range strings.SplitSeq(f.Value, ",") {
-		if w != "" && !slices.Contains(reservationFlags, w) {
-			return &api.Error{Kind: api.ErrInvalid, Text: "Error parsing flags " + f.Value + ".",
-				Hint: fmt.Sprintf("the flag %s is not supported; there are %s", w, strings.Join(reservationFlags, ", "))}
-		}
-	}
-	return change(&u.value.Flags, f)
 }
 
 func (u *reservationUpdate) setNodes(f api.Pair) error {
@@ -289,7 +288,9 @@ func (u *reservationUpdate) settle() error {
 	case v.End == 0 && u.create:
 		return invalid(textNeedsEnd)
 	case v.End != 0 && v.End <= v.Start:
-		return invalid(u.prefix + "Requested times are invalid")
+		return invalid("scontrol: error: Start time cannot be after end time.  No reservation created.")
+	case v.Start < u.now.Add(-startedBefore) && u.create:
+		return invalid(u.prefix + slurm.TextTime)
 	case len(v.Users) == 0 && len(v.Accounts) == 0:
 		return invalid(textNeedsUsers)
 	}
@@ -302,13 +303,19 @@ func (u *reservationUpdate) settle() error {
 	if v.Name == "" {
 		v.Name = u.freeName()
 	}
+	if err := u.settleFlags(); err != nil {
+		return err
+	}
 	if u.chosen {
 		u.markNodes()
+	}
+	if u.count > 0 && !u.chosen && v.Partition == "" {
+		v.Partition = u.defaultPartition()
 	}
 	if u.count > 0 && !u.chosen {
 		names := u.pick()
 		if names == nil {
-			return invalid(u.prefix + textBusyNodes)
+			return invalid(u.prefix + textBusyNodes + textOnePartition)
 		}
 		u.take(names)
 	}
@@ -329,26 +336,21 @@ func (u *reservationUpdate) settle() error {
 	return nil
 }
 
+// startedBefore is how far back the start of a new reservation may lie, as in Slurm.
+const startedBefore = 600 * time.Second
+
+// defaultPartition is where nodes are counted if no partition is named; "" is all.
+func (u *reservationUpdate) defaultPartition() string {
+	for p := range u.root.Partitions() {
+		if p.Default {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 // longestReservation is what Slurm makes of an unlimited duration: a year.
 const longestReservation job.Minutes = 365 * 24 * 60
-
-// markNodes sets the flag that says how nodes were named (scontrol(1), Flags):
-// one by one, all of the cluster, or all of a partition.
-func (u *reservationUpdate) markNodes() {
-	v := &u.value
-	flag := "SPEC_NODES"
-	switch {
-	case u.all && v.Partition != "" && u.has("PART_NODES"):
-		u.take(u.partitionNodes())
-		flag = "PART_NODES"
-	case u.all:
-		flag = "ALL_NODES"
-	}
-	v.Flags = slices.DeleteFunc(slices.Clone(v.Flags), func(f string) bool {
-		return f == "SPEC_NODES" || f == "ALL_NODES" || f == "PART_NODES"
-	})
-	v.Flags = append(v.Flags, flag)
-}
 
 // freeName makes a name as Slurm does: the first user or account and a number.
 func (u *reservationUpdate) freeName() string {
@@ -359,78 +361,4 @@ func (u *reservationUpdate) freeName() string {
 			return name
 		}
 	}
-}
-
-// partitionNodes lists the nodes of the reservation's partition, or of all.
-func (u *reservationUpdate) partitionNodes() []string {
-	var names []string
-	if p := u.root.Partition(u.value.Partition); p != nil {
-		for _, id := range p.Nodes {
-			names = append(names, u.root.Node(id).Name)
-		}
-		return names
-	}
-	for n := range u.root.Nodes() {
-		names = append(names, n.Name)
-	}
-	return names
-}
-
-// pick chooses free nodes; nil if there are not enough.
-func (u *reservationUpdate) pick() []string {
-	var names []string
-	all := u.partitionNodes()
-	for _, held := range []bool{true, false} { // an update keeps what it has
-		for _, name := range all {
-			n := u.root.NodeNamed(name)
-			if len(names) < u.count && held == slices.Contains(u.value.Nodes, n.ID) && n.Available() && !u.overlaps(n.ID) && !u.busy(n.ID) {
-				names = append(names, name)
-			}
-		}
-	}
-	if len(names) < u.count {
-		return nil
-	}
-	return names
-}
-
-func (u *reservationUpdate) has(flag string) bool { return slices.Contains(u.value.Flags, flag) }
-
-// overlaps tells whether another reservation has a node at the same time.
-func (u *reservationUpdate) overlaps(id job.NodeID) bool {
-	v := &u.value
-	if u.has("OVERLAP") || u.has("MAINT") {
-		return false
-	}
-	for other := range u.root.Reservations() {
-		if other.Name != v.Name && slices.Contains(other.Nodes, id) && other.Covers(v.Start, v.End) && !slices.Contains(other.Flags, "OVERLAP") && !other.Maintenance() {
-			return true
-		}
-	}
-	return false
-}
-
-// busy tells whether a job runs on a node that may go on into the reservation,
-// unless jobs are ignored.
-func (u *reservationUpdate) busy(id job.NodeID) bool {
-	v := &u.value
-	if u.has("IGNORE_JOBS") || u.has("MAINT") {
-		return false
-	}
-	for j := range u.root.OnNode(id) {
-		if j.Request.Reservation != v.Name && (j.Times.LimitEnd == 0 || j.Times.LimitEnd > max(v.Start, u.now)) {
-			return true
-		}
-	}
-	return false
-}
-
-// inUse tells whether a job runs in a reservation.
-func (u *reservationUpdate) inUse(name string) bool {
-	for j := range u.root.Holding() {
-		if j.Alloc != nil && (j.Alloc.Reservation == name || j.Request.Reservation == name) {
-			return true
-		}
-	}
-	return false
 }

@@ -36,6 +36,11 @@ func TestReservationRefusals(t *testing.T) {
 		{name: "nobody", action: "create", fields: []string{"Nodes=n1", tomorrow, "Duration=5"}, err: "Accounts must be specified."},
 		{name: "nothing", action: "create", fields: []string{"Users=alice", tomorrow, "Duration=5"}, err: "must be specified."},
 		{name: "account", action: "create", fields: []string{"Accounts=nosuch", "Nodes=n1", tomorrow, "Duration=5"}, err: "Error creating the reservation: Invalid account"},
+		{name: "long past", action: "create", fields: []string{"Users=alice", "Nodes=n1", "StartTime=86400", "Duration=5"}, err: "Error creating the reservation: Invalid time specified"},
+		{name: "unknown flag", action: "create", fields: []string{"Users=alice", "Nodes=n1", tomorrow, "Duration=5", "Flags=time_float"}, err: "Error parsing flags time_float.  No reservation created."},
+		{name: "two periods", action: "create", fields: []string{"Users=alice", "Nodes=n1", tomorrow, "Duration=5", "Flags=DAILY,WEEKLY"}, err: "Requested reservation is invalid"},
+		{name: "longer than its period", action: "create", fields: []string{"Users=alice", "Nodes=n1", tomorrow, "Duration=90", "Flags=HOURLY"}, err: "overlaps with another reservation"},
+		{name: "overlap of a later day", action: "create", fields: []string{"Users=alice", "Nodes=n1", "StartTime=1796259200", "Duration=5"}, err: "overlaps with another reservation"},
 		{name: "overlap", action: "create", fields: []string{"Users=alice", "Nodes=n2", tomorrow, "Duration=5"}, err: "Error creating the reservation: Requested reservation overlaps with another reservation"},
 		{name: "update of none", action: "update", fields: []string{"Duration=5"}, err: "slurm_update error: Requested reservation is invalid"},
 		{name: "deletion of none", action: "delete", err: "delete_reservation reservation=r: Requested reservation is invalid"},
@@ -43,6 +48,9 @@ func TestReservationRefusals(t *testing.T) {
 	for _, x := range tests {
 		c := newCore(t)
 		if _, err := c.reserve(t, "create", "other", "Users=bob", "Nodes=n2", tomorrow, "Duration=60"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.reserve(t, "create", "daily", "Users=bob", "Nodes=n1", "StartTime=1796172800", "Duration=60", "Flags=daily"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.reserve(t, x.action, "r", x.fields...); err == nil || !strings.Contains(err.Error(), x.err) {
@@ -64,8 +72,8 @@ func TestReservationNodes(t *testing.T) {
 		nodes, flags string
 	}{
 		{name: "named", create: []string{"Nodes=n2"}, nodes: "n2", flags: "SPEC_NODES"},
-		{name: "all", create: []string{"Nodes=ALL", "Flags=MAINT"}, nodes: "n[1-2]", flags: "MAINT,ALL_NODES"},
-		{name: "of a partition", create: []string{"Nodes=ALL", "PartitionName=one", "Flags=PART_NODES"}, nodes: "n1", flags: "PART_NODES"},
+		{name: "all", create: []string{"Nodes=ALL", "Flags=MAINT"}, nodes: "n[1-2]", flags: "MAINT,SPEC_NODES,ALL_NODES"},
+		{name: "of a partition", create: []string{"Nodes=ALL", "PartitionName=one", "Flags=PART_NODES"}, nodes: "n1", flags: "SPEC_NODES,PART_NODES"},
 		{name: "counted", create: []string{"NodeCnt=1"}, nodes: "n1"},
 		{name: "counted again", create: []string{"Nodes=n2"}, update: []string{"NodeCnt=1"}, nodes: "n2", flags: "SPEC_NODES"},
 	}

@@ -55,7 +55,7 @@ func reservations(_ context.Context, core service.Core, r *service.Request) erro
 	list := api.ReservationList{Now: core.Now(), Cluster: root.Cluster().Name}
 	private := keptFrom(root, r, "reservations")
 	for res := range root.Reservations() {
-		if private && !mayUseReservation(root, r, res) {
+		if private && !service.MayUseReservation(root, r, res.Name) {
 			continue
 		}
 		if len(q.Names) > 0 && !slices.Contains(q.Names, res.Name) {

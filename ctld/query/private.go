@@ -7,7 +7,6 @@ import (
 	"muster/api"
 	"muster/api/slurm"
 	"muster/ctld/service"
-	"muster/partition"
 	"muster/state"
 )
 
@@ -19,18 +18,3 @@ func keptFrom(root *state.Root, r *service.Request, word string) bool {
 
 // errPrivate refuses what Slurm refuses as a whole: nodes and partitions.
 func errPrivate() error { return &api.Error{Kind: api.ErrDenied, Text: slurm.TextDenied} }
-
-// mayUseReservation tells whether the caller may use a reservation with one of his
-// accounts.
-func mayUseReservation(root *state.Root, r *service.Request, res *partition.Reservation) bool {
-	mine := root.Book().OfUser(r.Caller.User)
-	if len(mine) == 0 {
-		return res.MayUse(r.Caller.User, "")
-	}
-	for _, a := range mine {
-		if res.MayUse(r.Caller.User, a.Account) {
-			return true
-		}
-	}
-	return false
-}
