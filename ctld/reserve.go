@@ -55,7 +55,7 @@ func (v *reserving) over(root *state.Root, r *partition.Reservation, now job.Tim
 	}
 	next := *r
 	for next.End <= now {
-		start, ok := nextOccurrence(r, next.Start, zone)
+		start, ok := admit.NextOccurrence(r, next.Start, zone)
 		if !ok {
 			if admit.InUse(root, r.Name) {
 				return nil
@@ -65,32 +65,6 @@ func (v *reserving) over(root *state.Root, r *partition.Reservation, now job.Tim
 		next.Start, next.End = start, start+(r.End-r.Start)
 	}
 	return []state.Command{&state.Reservation{Value: next}}
-}
-
-// nextOccurrence is when a recurring reservation begins after a start, at the same
-// time of day in the cluster's zone; false: it does not recur.
-func nextOccurrence(r *partition.Reservation, start job.Time, zone *time.Location) (job.Time, bool) {
-	t := start.Std().In(zone)
-	weekend := func(d time.Weekday) bool { return d == time.Saturday || d == time.Sunday }
-	switch {
-	case r.Has(partition.Hourly):
-		return start.Add(time.Hour), true
-	case r.Has(partition.Daily):
-		t = t.AddDate(0, 0, 1)
-	case r.Has(partition.Weekly):
-		t = t.AddDate(0, 0, 7)
-	case r.Has(partition.Weekday):
-		for t = t.AddDate(0, 0, 1); weekend(t.Weekday()); {
-			t = t.AddDate(0, 0, 1)
-		}
-	case r.Has(partition.Weekend):
-		for t = t.AddDate(0, 0, 1); !weekend(t.Weekday()); {
-			t = t.AddDate(0, 0, 1)
-		}
-	default:
-		return 0, false
-	}
-	return job.TimeOf(t), true
 }
 
 // purged tells whether a reservation with PURGE_COMP has had no jobs for long enough,

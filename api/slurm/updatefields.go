@@ -58,6 +58,7 @@ var updateFields = map[Entity][]updateField{
 		{"ReservationName", 1, "", false}, {"Accounts", 1, "", false}, {"Comment", 3, "", false}, {"Flags", 2, "", false}, {"Users", 1, "", false},
 		{"StartTime", 1, "", true}, {"EndTime", 1, "", true}, {"Duration", 1, "", false}, {"NodeCnt", 5, "", false}, {"NodeCount", 5, "NodeCnt", false},
 		{"CoreCnt", 5, "", false}, {"Nodes", 5, "", false}, {"Features", 2, "", false}, {"Licenses", 1, "", false}, {"PartitionName", 1, "", false},
+		{"Skip", 2, "", false},
 	},
 }
 

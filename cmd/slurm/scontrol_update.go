@@ -225,7 +225,7 @@ func (in *invocation) resolvePair(action string, entity slurm.Entity, p api.Pair
 	case p.Op == "!" && entity == slurm.UpdateNode:
 		in.errorf("Invalid input: %s  Request aborted", p.Name)
 		return p, false, false
-	case p.Op == "!" && !(ok && name == "ResetAccrueTime"):
+	case p.Op == "!" && !(ok && (name == "ResetAccrueTime" || name == "Skip")):
 		fmt.Fprintf(in.stderr, "Invalid input: %s\nRequest aborted\n", p.Name)
 		return p, false, false
 	case !ok && entity == slurm.UpdateReservation:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"muster/api"
 	"muster/api/slurm"
@@ -57,5 +58,47 @@ func (u *reservationUpdate) settleFlags() error {
 	case v.Every != 0 && v.End-v.Start > v.Every:
 		return invalid(u.prefix + textOverlap)
 	}
+	return nil
+}
+
+// NextOccurrence is when a recurring reservation begins after a start, at the same
+// time of day in the cluster's zone; false: it does not recur.
+func NextOccurrence(r *partition.Reservation, start job.Time, zone *time.Location) (job.Time, bool) {
+	t := start.Std().In(zone)
+	weekend := func(d time.Weekday) bool { return d == time.Saturday || d == time.Sunday }
+	switch {
+	case r.Has(partition.Hourly):
+		return start.Add(time.Hour), true
+	case r.Has(partition.Daily):
+		t = t.AddDate(0, 0, 1)
+	case r.Has(partition.Weekly):
+		t = t.AddDate(0, 0, 7)
+	case r.Has(partition.Weekday):
+		for t = t.AddDate(0, 0, 1); weekend(t.Weekday()); {
+			t = t.AddDate(0, 0, 1)
+		}
+	case r.Has(partition.Weekend):
+		for t = t.AddDate(0, 0, 1); !weekend(t.Weekday()); {
+			t = t.AddDate(0, 0, 1)
+		}
+	default:
+		return 0, false
+	}
+	return job.TimeOf(t), true
+}
+
+// skip passes over the next occurrence of a recurring reservation, or over what is
+// left of the present one.
+func (u *reservationUpdate) skip() error {
+	zone, err := time.LoadLocation(u.root.Cluster().TimeZone)
+	if err != nil {
+		return api.Errorf(api.ErrUnavailable, "the cluster's time zone is not known on this controller: %v", err)
+	}
+	v := &u.value
+	start, ok := NextOccurrence(v, v.Start, zone)
+	if !ok {
+		return invalid(u.prefix + "Reservation given is not skipable, try deleting instead")
+	}
+	v.Start, v.End = start, start+(v.End-v.Start)
 	return nil
 }

@@ -148,6 +148,9 @@ func (u *reservationUpdate) set(f api.Pair) error {
 			return err
 		}
 		if f.Name == "StartTime" {
+			if !u.create && v.Start != 0 && v.Start <= u.now {
+				return invalid(u.prefix + "Reservation already started")
+			}
 			if u.duration == 0 && v.End != 0 && v.Start != 0 {
 				v.End += t - v.Start // an update moves the whole
 			}
@@ -158,6 +161,8 @@ func (u *reservationUpdate) set(f api.Pair) error {
 		return nil
 	case "Duration":
 		return u.setDuration(f)
+	case "Skip":
+		return u.skip()
 	case "Users":
 		return change(&v.Users, f)
 	case "Accounts":
@@ -291,8 +296,10 @@ func (u *reservationUpdate) settle() error {
 		return invalid("scontrol: error: Start time cannot be after end time.  No reservation created.")
 	case v.Start < u.now.Add(-startedBefore) && u.create:
 		return invalid(u.prefix + slurm.TextTime)
-	case len(v.Users) == 0 && len(v.Accounts) == 0:
+	case len(v.Users) == 0 && len(v.Accounts) == 0 && u.create:
 		return invalid(textNeedsUsers)
+	case len(v.Users) == 0 && len(v.Accounts) == 0:
+		return invalid(u.prefix + "Reservation request lacks users, groups or accounts")
 	}
 	book := u.root.Book()
 	for _, a := range v.Accounts {
