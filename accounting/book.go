@@ -30,6 +30,7 @@ type Account struct {
 	Name         string
 	Description  string
 	Organization string
+	Coordinators []string // users who manage it and what is below it (sacctmgr(1), Coordinator)
 }
 
 // User is a user that may have associations (sacctmgr(1), User).
@@ -182,6 +183,32 @@ func (b *Book) Within(account, top string) bool {
 		account = a.Parent
 	}
 	return false
+}
+
+// Coordinates tells whether a user is a coordinator of an account or of one above it.
+func (b *Book) Coordinates(user, account string) bool {
+	for n := 0; user != "" && account != "" && n <= len(b.Assocs); n++ {
+		if a := b.Account(account); a != nil && slices.Contains(a.Coordinators, user) {
+			return true
+		}
+		own := b.Assoc(account, "", "")
+		if own == nil {
+			return false
+		}
+		account = own.Parent
+	}
+	return false
+}
+
+// Coordinated lists the accounts that a user coordinates by name, without those below.
+func (b *Book) Coordinated(user string) []*Account {
+	var out []*Account
+	for _, a := range b.Accounts {
+		if slices.Contains(a.Coordinators, user) {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // Allowed lists the QOS that an association may use, by name: its own list, or

@@ -73,6 +73,11 @@ func (b *Book) check() error {
 		if b.Assoc(a.Name, "", "") == nil {
 			return fmt.Errorf("account %s has no place in the tree", a.Name)
 		}
+		for _, name := range a.Coordinators {
+			if b.User(name) == nil {
+				return fmt.Errorf("account %s: its coordinator %s is no user", a.Name, name)
+			}
+		}
 	}
 	for _, u := range b.Users {
 		if u.Default != "" && !slices.ContainsFunc(b.OfUser(u.Name), func(a *Association) bool { return a.Account == u.Default }) {

@@ -7,6 +7,7 @@ func (a *Account) Code(c *wire.Coder) {
 	c.String(1, &a.Name)
 	c.String(2, &a.Description)
 	c.String(3, &a.Organization)
+	wire.Texts(c, 4, &a.Coordinators)
 }
 
 // Code implements wire.Message.

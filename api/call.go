@@ -64,6 +64,9 @@ type Caller struct {
 	// GroupNames are the groups of the user by the name service, nil if it does not
 	// say; Groups are those of the calling process.
 	GroupNames []string
+	// Plain: a compute node says who it is. Controllers set it; such a caller has no
+	// right but over what is the user's own.
+	Plain bool
 }
 
 // Code implements wire.Message.
@@ -76,6 +79,7 @@ func (c *Caller) Code(w *wire.Coder) {
 	w.String(6, &c.Host)
 	wire.Int(w, 7, &c.PID)
 	wire.Texts(w, 8, &c.GroupNames)
+	w.Bool(9, &c.Plain)
 }
 
 // End closes the answer to a call, after any number of chunks.

@@ -34,7 +34,7 @@ func house() []rule {
 		{"ctld/store/wal", "", "entries on disk; it does not look inside"},
 		{"ctld/dispatch", "state api api/pb job partition gres", "the reconciler compares state with reports"},
 		{"ctld/mail", "state api/slurm job partition", "mails are made of the state alone"},
-		{"ctld/service", "state sched api job accounting/rollup", "the contract between core and handlers"},
+		{"ctld/service", "state sched api job accounting accounting/rollup", "the contract between core and handlers"},
 		{"ctld/admit", "ctld/service state api api/slurm partition accounting job gres sched conf", "handlers reach the core by its contract only"},
 		{"ctld/query", "ctld/service state sched api api/slurm accounting accounting/rollup partition job gres", "handlers reach the core by its contract only"},
 		{"noded", "noded/... api api/... job gres conf gres/topo", "a node knows nothing of state, scheduling and priorities"},

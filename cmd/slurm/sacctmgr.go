@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"muster/api"
@@ -40,7 +41,7 @@ func sacctmgr(in *invocation) int {
 	case is("delete", 2), is("remove", 3):
 		return in.managerChange("delete", rest[1:], o)
 	}
-	in.errorf("%s: not a command of this version: it has add, modify, delete and show", rest[0])
+	fmt.Fprintf(in.stderr, "invalid keyword: %s\n", rest[0])
 	return 1
 }
 
@@ -97,13 +98,22 @@ func (in *invocation) managerChange(verb string, list []string, o *tableOptions)
 		in.errorf("Can't run this command in readonly mode.")
 		return 1
 	}
-	if len(list) == 0 {
-		in.errorf("%s: what? account, user or qos", verb)
-		return 1
+	req := &api.BookChange{Verb: verb}
+	if len(list) > 0 {
+		req.Entity = managerEntity(list[0])
 	}
-	req := &api.BookChange{Verb: verb, Entity: managerEntity(list[0])}
-	if !slices.Contains([]string{"account", "user", "qos"}, req.Entity) {
-		in.errorf("%s %s: not done by this version: it keeps accounts, users and QOS", verb, list[0])
+	switch {
+	case req.Entity == "", verb == "modify" && req.Entity == "coordinator":
+		job := ""
+		if verb == "modify" {
+			job = "\"Job\", "
+		} else {
+			job = "\"Coordinator\", "
+		}
+		fmt.Fprintf(in.stderr, "No valid entity in %s command\nInput line must include \"Account\", \"Cluster\", %s\"Federation\", \"QOS\", \"Resource\", or \"User\"\n", verb, job)
+		return 1
+	case !slices.Contains([]string{"account", "user", "qos", "coordinator"}, req.Entity):
+		in.errorf("%s %s: not done by this version: it keeps accounts, coordinators, users and QOS", verb, list[0])
 		return 1
 	}
 	var where []api.Pair
@@ -222,6 +232,7 @@ type managerQuery struct {
 	users, accounts []string
 	clusters        []string
 	withAssoc, tree bool
+	withCoord       bool
 }
 
 // take reads names, switches and conditions.
@@ -232,6 +243,8 @@ func (q *managerQuery) take(names []string, where []api.Pair, o *tableOptions) e
 			q.withAssoc = true
 		case w == "tree":
 			q.tree = true
+		case len(w) >= 5 && strings.HasPrefix("withcoordinators", w):
+			q.withCoord = true
 		case strings.HasPrefix(w, "with"), w == "onlydefaults":
 			return fmt.Errorf(" Unknown condition: %s", n)
 		default:
@@ -260,6 +273,9 @@ func (q *managerQuery) take(names []string, where []api.Pair, o *tableOptions) e
 	}
 	if q.withAssoc && q.entity == "user" {
 		q.heads = userAssociationHeads()
+	}
+	if q.withCoord && !q.withAssoc && (q.entity == "user" || q.entity == "account") {
+		q.heads = append(slices.Clone(q.heads), head{"Coord Accounts", 20, "coord", "coordinators"})
 	}
 	return nil
 }
@@ -314,10 +330,16 @@ func (q *managerQuery) narrow(t *api.Table) {
 // indent sets the account names of a tree in by their depth.
 func indent(t *api.Table) {
 	account, depth := column(t, "account"), column(t, "depth")
+	depths := make([]int, len(t.Rows))
+	for i := range t.Rows {
+		depths[i], _ = strconv.Atoi(t.Rows[i].Values[depth])
+	}
+	if len(depths) == 0 {
+		return
+	}
+	top := slices.Min(depths)
 	for i := range t.Rows {
 		v := t.Rows[i].Values
-		n := 0
-		fmt.Sscan(v[depth], &n)
-		v[account] = strings.Repeat(" ", n) + v[account]
+		v[account] = strings.Repeat(" ", depths[i]-top) + v[account]
 	}
 }

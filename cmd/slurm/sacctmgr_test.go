@@ -54,7 +54,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%q: got\n%s\nwant\n%s", c.format, got, c.want)
 		}
 	}
-	if _, err := chooseHeads(managerHeads("user"), "user,nosuch"); err == nil || err.Error() != " Unknown field 'nosuch'" {
+	if _, err := chooseHeads(managerHeads("user"), "user,nosuch"); err == nil || err.Error() != "Unknown field 'nosuch'" {
 		t.Errorf("got %v", err)
 	}
 }

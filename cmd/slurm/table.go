@@ -36,7 +36,7 @@ func chooseHeads(heads []head, format string) ([]head, error) {
 			})
 		}
 		if at < 0 {
-			return nil, fmt.Errorf(" Unknown field '%s'", name)
+			return nil, fmt.Errorf("Unknown field '%s'", name)
 		}
 		h := heads[at]
 		if sized {

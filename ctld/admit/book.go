@@ -31,11 +31,15 @@ func changeBook(ctx context.Context, core service.Core, r *service.Request) erro
 			return err
 		}
 		b := &bookChange{book: root.Book(), cluster: root.Cluster().Name, req: &req}
-		if !mayManage(root, r) {
+		manages := mayManage(root, r)
+		if !manages && len(b.book.Coordinated(r.Caller.User)) == 0 {
 			return b.denied()
 		}
 		if err := b.work(); err != nil {
 			return err
+		}
+		if !manages && !b.withinCoordination(r.Caller.User) {
+			return b.denied()
 		}
 		reply := &api.BookReply{Text: b.text.String(), Nothing: len(b.changes) == 0}
 		if _, err := b.book.With(b.changes); err != nil {
@@ -65,7 +69,7 @@ func changeBook(ctx context.Context, core service.Core, r *service.Request) erro
 // mayManage tells whether a caller may change accounts: one of admin level Operator
 // or Administrator.
 func mayManage(root *state.Root, r *service.Request) bool {
-	return root.AdminLevel(r.Caller.UID, r.Caller.User) >= accounting.Operator
+	return r.Operates(root)
 }
 
 // bookChange is one change on its way.
@@ -79,7 +83,7 @@ type bookChange struct {
 
 func (b *bookChange) denied() error {
 	if b.req.Verb == "add" {
-		return denied(" error: Only admins/operators/coordinators can add " + b.req.Entity + "s")
+		return denied(" error: Only admins/operators/coordinators can add " + strings.TrimSuffix(b.req.Entity, "s") + "s")
 	}
 	return &api.Error{Kind: api.ErrDenied, Text: "sacctmgr: error: Your user doesn't have privilege to perform this action\n Error with request: " + slurm.TextDenied}
 }
@@ -101,6 +105,10 @@ func (b *bookChange) work() error {
 		return b.modifyAssocs()
 	case "modify qos":
 		return b.modifyQOS()
+	case "add coordinator":
+		return b.addCoordinators()
+	case "delete coordinator":
+		return b.deleteCoordinators()
 	case "delete account":
 		return b.deleteAccounts()
 	case "delete user":

@@ -18,9 +18,14 @@ func (b *bookChange) addAccounts() error {
 		a.Parent = parents[0]
 	}
 	if b.book.Account(a.Parent) == nil {
-		return invalid(fmt.Sprintf(" error: Parent account '%s' doesn't exist.", a.Parent))
+		return invalid(fmt.Sprintf(" error: No parent account '%s' on cluster '%s'", a.Parent, b.cluster))
+	}
+	names := b.names(also...)
+	if len(names) == 0 {
+		return invalid(" Need name of account to add.")
 	}
 	var account accounting.Account
+	known := ""
 	for _, p := range set {
 		if setAccountText(&account, p) {
 			continue
@@ -29,11 +34,12 @@ func (b *bookChange) addAccounts() error {
 			return err
 		}
 	}
-	for _, name := range b.names(also...) {
+	for _, name := range names {
 		if err := checkName("an account", name); err != nil {
 			return err
 		}
 		if b.book.Account(name) != nil {
+			known += fmt.Sprintf(" Already existing account %s on cluster %s\n", name, b.cluster)
 			continue
 		}
 		one, place := account, a
@@ -46,15 +52,17 @@ func (b *bookChange) addAccounts() error {
 		b.put(accounting.Change{Account: &one})
 		b.put(accounting.Change{Assoc: &place})
 	}
-	if len(b.changes) == 0 {
-		b.printf(" Nothing new added.\n")
+	if b.printf("%s", known); len(b.changes) == 0 {
 		return nil
 	}
-	b.printf(" Settings\n  Description     = %s\n  Organization    = %s\n Associations\n", orName(account.Description, "Account Name"), orName(account.Organization, "Parent/Account Name"))
+	b.printf(" Settings\n  Description     = %s\n  Organization    = %s\n Associations =\n", orName(account.Description, "Account Name"), orName(account.Organization, "Parent/Account Name"))
 	for _, c := range b.changes {
 		if c.Assoc != nil {
-			b.printf("  A = %-10s C = %-10s\n", c.Assoc.Account, b.cluster)
+			b.printf("  %s\n", b.line(c.Assoc))
 		}
+	}
+	if len(parents) > 0 {
+		b.printf(" Settings\n  Parent        = %s\n", a.Parent)
 	}
 	return nil
 }
@@ -103,12 +111,15 @@ func (b *bookChange) addUsers() error {
 		}
 	}
 	names := b.names(also...)
-	if len(accounts) == 0 {
-		return invalid(" Need name of an account to add user to: account=")
+	switch {
+	case len(names) == 0:
+		return invalid(" Need name of user to add.")
+	case len(accounts) == 0:
+		return invalid(" Need name of account or wckey to add.")
 	}
 	for _, name := range accounts {
 		if b.book.Account(name) == nil {
-			return invalid(fmt.Sprintf(" This account '%s' doesn't exist on cluster %s\n        Contact your admin to add this account.", name, b.cluster))
+			return invalid(fmt.Sprintf("No account %s on cluster %s, skipping.\n%s", name, b.cluster, textNothingAdded))
 		}
 	}
 	if len(partitions) == 0 {
@@ -143,16 +154,25 @@ func (b *bookChange) addAssocs(names, accounts, partitions []string, like *accou
 		}
 	}
 	if len(b.changes) == 0 {
-		b.printf("Request didn't affect anything\nNothing added.\nMake sure the accounts requested here have been added to the system/cluster. (sacctmgr add account...)\n")
+		b.printf("Request didn't affect anything\n%s\n", textNothingAdded)
 		return nil
 	}
-	b.printf(" Adding User(s)\n")
-	for _, name := range fresh {
-		b.printf("  %s\n", name)
+	if len(fresh) > 0 {
+		b.printf(" Adding User(s)\n")
+		for _, name := range fresh {
+			b.printf("  %s\n", name)
+		}
+		b.printf(" Settings\n")
 	}
-	b.printf(" Settings\n Associations =\n%s", lines)
+	if who.Default != "" {
+		b.printf("  Default Account = %s\n", who.Default)
+	}
+	b.printf(" Associations =\n%s", lines)
 	return nil
 }
+
+// textNothingAdded is Slurm's last word where no association came about.
+const textNothingAdded = "Nothing added.\nMake sure the accounts requested here have been added to the system/cluster. (sacctmgr add account...)"
 
 // line names an association as sacctmgr does.
 func (b *bookChange) line(a *accounting.Association) string {
@@ -176,7 +196,11 @@ func (b *bookChange) addQOS() error {
 			return err
 		}
 	}
-	for _, name := range b.names(also...) {
+	names := b.names(also...)
+	if len(names) == 0 {
+		return invalid(" Need name of qos to add.")
+	}
+	for _, name := range names {
 		if err := checkName("a QOS", name); err != nil {
 			return err
 		}

@@ -115,7 +115,11 @@ func (b *bookChange) setAllowed(a *accounting.Association, p api.Pair) error {
 	names := lower(p.Value)
 	for _, n := range names {
 		if b.book.QOSNamed(strings.TrimLeft(n, "+-")) == nil {
-			return invalid(fmt.Sprintf(" Unknown QOS: %s", n))
+			var known []string
+			for _, q := range b.book.QOS {
+				known = append(known, q.Name)
+			}
+			return invalid(fmt.Sprintf("sacctmgr: error: You gave a bad qos '%s'. Valid QOS's are %s\n%s", n, strings.Join(known, ","), unknown(p)))
 		}
 	}
 	if p.Op == "" {
@@ -205,7 +209,8 @@ func setFlags(q *accounting.QOS, p api.Pair) error {
 		case f&^(accounting.DenyOnLimit|accounting.NoDecay) != 0:
 			return value(p, fmt.Errorf("nothing acts on the flag %s yet", f))
 		case f == 0:
-			return invalid(fmt.Sprintf(" Unknown QOS flag used in:\n  '%s'", p.Value))
+			return invalid(fmt.Sprintf(" Unknown QOS flag used in:\n  '%s'\n Valid QOS flags are\n  'DenyOnLimit,EnforceUsageThreshold,PartitionMinNodes,PartitionMaxNodes,"+
+				"PartitionTimeLimit,RequiresReservation,OverPartQOS,NoReserve,NoDecay,Relative,UsageFactorSafe'", p.Value))
 		case p.Op == "-":
 			flags &^= f
 		default:

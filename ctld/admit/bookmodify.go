@@ -82,7 +82,7 @@ func (b *bookChange) modifyAssocs() error {
 			}
 		}
 		b.put(accounting.Change{Assoc: &next})
-		b.printf("  %s\n", b.line(&next))
+		b.modified(a, &next)
 	}
 	if len(b.changes) == before {
 		// Options are judged even if nothing has them.
@@ -94,6 +94,33 @@ func (b *bookChange) modifyAssocs() error {
 		b.printf("  Nothing modified\n")
 	}
 	return nil
+}
+
+// modified names an association that changes, and those below it that inherit a
+// limit which it gets or loses.
+func (b *bookChange) modified(a, next *accounting.Association) {
+	line := strings.TrimRight(b.line(next), " ")
+	if a.User == "" && a.Parent != "" {
+		b.printf("  %s of %s\n", line, a.Parent)
+	} else {
+		b.printf("  %s\n", b.line(next))
+	}
+	inherits := accounting.Inherited(&a.Limits, &next.Limits)
+	if a.User != "" || !inherits(nil) {
+		return
+	}
+	var visit func(account string)
+	visit = func(account string) {
+		for _, below := range b.book.Below(account) {
+			if inherits(&below.Limits) {
+				b.printf("  %s\n", b.line(below))
+				if below.User == "" {
+					visit(below.Account)
+				}
+			}
+		}
+	}
+	visit(a.Account)
 }
 
 // modifyOwn changes accounts or users themselves.
@@ -186,7 +213,7 @@ func (b *bookChange) deleteUsers() error {
 }
 
 // dropUsers deletes the users that the changes so far leave without any
-// association.
+// association; they coordinate nothing any more.
 func (b *bookChange) dropUsers() []string {
 	var gone []string
 	for _, u := range b.book.Users {
@@ -199,6 +226,15 @@ func (b *bookChange) dropUsers() []string {
 		if lost > 0 && lost == len(b.book.OfUser(u.Name)) {
 			b.put(accounting.Change{Delete: true, User: u})
 			gone = append(gone, u.Name)
+		}
+	}
+	for _, a := range b.book.Accounts {
+		left := slices.DeleteFunc(slices.Clone(a.Coordinators), func(name string) bool { return slices.Contains(gone, name) })
+		goes := slices.ContainsFunc(b.changes, func(c accounting.Change) bool { return c.Delete && c.Account == a })
+		if len(left) < len(a.Coordinators) && !goes {
+			next := *a
+			next.Coordinators = left
+			b.put(accounting.Change{Account: &next})
 		}
 	}
 	return gone

@@ -175,15 +175,17 @@ func first(list []string) string {
 
 // mayTouch tells whether the caller is root or owns all the records.
 func (c *canceller) mayTouch(records []*job.Job) bool {
-	return mayChange(c.r, records)
+	return mayChange(c.root, c.r, records)
 }
 
-func mayChange(r *service.Request, records []*job.Job) bool {
-	if r.Caller.UID == 0 {
+// mayChange tells whether the caller may act on jobs: their owner, an operator, or a
+// coordinator of their accounts.
+func mayChange(root *state.Root, r *service.Request, records []*job.Job) bool {
+	if r.Operates(root) {
 		return true
 	}
 	for _, j := range records {
-		if j.Owner.UID != r.Caller.UID {
+		if j.Owner.UID != r.Caller.UID && !r.Coordinates(root, j.Account) {
 			return false
 		}
 	}

@@ -77,7 +77,7 @@ func (s *submission) checkNumbers(q *job.Request) error {
 		return invalid(slurm.TextNodeCount)
 	case tasks*uint64(max(1, z.CPUsPerTask))*uint64(max(1, z.TasksPerNode)) >= maxCount*1024, z.Tasks >= maxCount:
 		return invalid(slurm.TextNodeConfig)
-	case q.Nice < 0 && !s.byRoot():
+	case q.Nice < 0 && !s.byOperator():
 		return invalid(slurm.TextNice)
 	case q.Signal.Resv && s.cluster.Policy.Preempt.Type == "":
 		return invalid(slurm.TextNoPreemption) // the signal is for jobs that make room for a reservation

@@ -23,7 +23,7 @@ func controlJob(ctx context.Context, core service.Core, r *service.Request) erro
 		return api.Errorf(api.ErrInvalid, "more than %d jobs are named in one call", maxTargets)
 	}
 	c := &controller{core: core, r: r, req: &req, find: finder{root: core.Root()}}
-	if c.req.Verb == "top" && r.Caller.UID != 0 {
+	if c.req.Verb == "top" && !r.Operates(c.find.root) {
 		return send(r, &api.ChangeReply{Failures: []api.Failure{{Target: strings.Join(req.Jobs, ","), Text: slurm.TextDenied}}})
 	}
 	var reply api.ChangeReply
@@ -92,8 +92,8 @@ func numbered(id [16]byte, n int) state.RequestID {
 
 // command makes the command of the verb, or says why it can't be.
 func (c *controller) command(t *target) (state.Command, string) {
-	root := c.r.Caller.UID == 0
-	owner := mayChange(c.r, t.records)
+	root := c.r.Operates(c.find.root)
+	owner := mayChange(c.find.root, c.r, t.records)
 	switch c.req.Verb {
 	case "hold", "uhold", "release":
 		if !owner {
@@ -120,8 +120,8 @@ func (c *controller) command(t *target) (state.Command, string) {
 	return nil, "scontrol " + c.req.Verb + " is not known to this controller"
 }
 
-// hold is hold, uhold and release. A job that root holds is released by root
-// alone.
+// hold is hold, uhold and release. A job that an operator holds is released by
+// operators alone.
 func (c *controller) hold(t *target, root bool) (state.Command, string) {
 	for _, j := range t.records {
 		if c.req.Verb == "release" && j.Held == job.HeldByAdmin && !root {

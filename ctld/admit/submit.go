@@ -210,9 +210,9 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 	}
 	if j.HasPriority {
 		switch {
-		case s.byRoot() && j.Priority == 0:
+		case s.byOperator() && j.Priority == 0:
 			out.Held = job.HeldByUser
-		case s.byRoot():
+		case s.byOperator():
 			out.Priority = j.Priority
 		default:
 			s.notes = append(s.notes, "warning: --priority is for operators only, the job gets the priority that is worked out for it")
@@ -269,6 +269,9 @@ func (s *submission) sortPartitions(q *job.Request) {
 
 // byRoot tells whether root asks.
 func (s *submission) byRoot() bool { return s.r.Caller.UID == 0 }
+
+// byOperator tells whether an operator asks.
+func (s *submission) byOperator() bool { return s.r.Operates(s.root) }
 
 // allowedLimits keeps the resource limits that Slurm knows and the cluster does
 // not except from being passed on.

@@ -20,7 +20,7 @@ import (
 type field struct {
 	name    string
 	running bool // may be changed while the job runs, too
-	root    bool // by root alone
+	root    bool // by operators alone
 	adds    bool // takes += and -=
 	placing bool // changes where the job may run
 	set     func(u *jobUpdate, p api.Pair) error
@@ -206,8 +206,8 @@ func setRequeue(u *jobUpdate, p api.Pair) error {
 	return nil
 }
 
-// setTimeLimit takes a limit, or one to add or take away. Only root gives a
-// running job more time.
+// setTimeLimit takes a limit, or one to add or take away. Only operators
+// give a running job more time.
 func setTimeLimit(u *jobUpdate, p api.Pair) error {
 	m, err := slurm.ParseTimeLimit(p.Value)
 	if err != nil {
@@ -251,7 +251,7 @@ func (u *jobUpdate) newLimit(m, old job.Minutes) error {
 		u.request.Timing.Limit, u.changed = m, true
 		return nil
 	}
-	if m > old && !u.byRoot() {
+	if m > old && !u.byOperator() {
 		return denied(slurm.TextDenied)
 	}
 	u.cmd.Limit = &m
@@ -301,7 +301,7 @@ func setThrottle(u *jobUpdate, p api.Pair) error {
 	return nil
 }
 
-// setPriority: users may lower the priority, root may set any. 0 holds the job.
+// setPriority: users may lower the priority, operators may set any. 0 holds the job.
 func setPriority(u *jobUpdate, p api.Pair) error {
 	n, err := strconv.ParseUint(p.Value, 10, 32)
 	if err != nil || n >= math.MaxUint32-1 {
@@ -309,7 +309,7 @@ func setPriority(u *jobUpdate, p api.Pair) error {
 	}
 	if n == 0 {
 		held := job.HeldByUser
-		if u.byRoot() {
+		if u.byOperator() {
 			held = job.HeldByAdmin
 		}
 		u.cmd.Held = &held
@@ -320,7 +320,7 @@ func setPriority(u *jobUpdate, p api.Pair) error {
 		return &api.Error{Kind: api.ErrState, Text: slurm.TextPriority}
 	case u.job.Held.Is():
 		return &api.Error{Kind: api.ErrState, Text: slurm.TextHeld}
-	case !u.byRoot() && uint32(n) >= u.job.Priority:
+	case !u.byOperator() && uint32(n) >= u.job.Priority:
 		return denied(slurm.TextDenied)
 	}
 	priority := uint32(n)
@@ -335,7 +335,7 @@ func setNice(u *jobUpdate, p api.Pair) error {
 		n = 100
 	case err != nil || n > math.MaxInt32-3 || n < 3-math.MaxInt32:
 		return badValue(p)
-	case n < 0 && !u.byRoot():
+	case n < 0 && !u.byOperator():
 		return denied(slurm.TextDenied)
 	}
 	u.request.Nice, u.changed = int32(n), true

@@ -103,7 +103,7 @@ func updateOne(ctx context.Context, core service.Core, r *service.Request, f *fi
 	switch {
 	case err != nil || len(t.records) == 0:
 		return []api.Failure{*t.failure(slurm.TextNoSuchJob)}, nil
-	case !mayChange(r, t.records):
+	case !mayChange(root, r, t.records):
 		return []api.Failure{*t.failure(slurm.TextInvalidUser)}, nil
 	case t.records[0].Request.Cron.Spec != "":
 		return []api.Failure{*t.failure(slurm.TextCronModify)}, nil
@@ -174,7 +174,7 @@ func (u *jobUpdate) apply(fields []api.Pair) error {
 			return invalid("Update of this parameter is not supported: " + p.Name + "=" + p.Value)
 		case p.Op != "" && !f.adds:
 			return invalid("Option " + p.Name + " does not accept [+|-]= syntax")
-		case f.root && !u.byRoot():
+		case f.root && !u.byOperator():
 			return denied(slurm.TextDenied)
 		case u.job.State.Ended():
 			return &api.Error{Kind: api.ErrState, Text: slurm.TextEnded}

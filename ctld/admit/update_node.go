@@ -20,7 +20,7 @@ const textUpdate = "slurm_update error: "
 // of at least three letters.
 var nodeStates = []string{"DOWN", "DRAIN", "FAIL", "FUTURE", "IDLE", "RESUME", "UNDRAIN"}
 
-// updateNode is scontrol update NodeName=: node.update. Only root may.
+// updateNode is scontrol update NodeName=: node.update. Only administrators may.
 func updateNode(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.UpdateRequest
 	if err := decode(r, &req); err != nil {
@@ -33,7 +33,7 @@ func updateNode(ctx context.Context, core service.Core, r *service.Request) erro
 			return err
 		}
 	}
-	if r.Caller.UID != 0 {
+	if !r.Administers(core.Root()) {
 		return denied(textUpdate + slurm.TextInvalidUser)
 	}
 	if (cmd.State == "DOWN" || cmd.State == "DRAIN" || cmd.State == "FAIL") && (cmd.Reason == nil || *cmd.Reason == "") {

@@ -15,14 +15,14 @@ import (
 )
 
 // updatePartition is scontrol create, update and delete PartitionName=:
-// partition.update. Only root may. It holds until the cluster file is applied again.
+// partition.update. Only administrators may. It holds until the cluster file is applied again.
 func updatePartition(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.UpdateRequest
 	if err := decode(r, &req); err != nil {
 		return err
 	}
 	names, fields := splitTarget(req.Pairs, "PartitionName")
-	if r.Caller.UID != 0 {
+	if !r.Administers(core.Root()) {
 		return denied(textUpdate + slurm.TextInvalidUser)
 	}
 	if len(names) != 1 || len(fields) == 0 && req.Action == "update" {

@@ -33,7 +33,7 @@ const (
 )
 
 // updateReservation is scontrol create, update and delete of a reservation:
-// reservation.update. Only root may.
+// reservation.update. Only operators may.
 func updateReservation(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.UpdateRequest
 	if err := decode(r, &req); err != nil {
@@ -47,7 +47,7 @@ func updateReservation(ctx context.Context, core service.Core, r *service.Reques
 	if req.Action == "delete" {
 		u.prefix = "delete_reservation reservation=" + strings.Join(names, ",") + ": "
 	}
-	if r.Caller.UID != 0 && !u.mayDelete(&req, names, r) {
+	if !r.Operates(u.root) && !u.mayDelete(&req, names, r) {
 		return denied(u.prefix + slurm.TextInvalidUser)
 	}
 	cmd, err := u.command(req.Action, names, fields)
@@ -77,7 +77,7 @@ func updateReservation(ctx context.Context, core service.Core, r *service.Reques
 	return send(r, reply)
 }
 
-// mayDelete tells whether a user who is not root may delete a reservation: with
+// mayDelete tells whether a user who is no operator may delete a reservation: with
 // USER_DELETE, those who may use it.
 func (u *reservationUpdate) mayDelete(req *api.UpdateRequest, names []string, r *service.Request) bool {
 	if req.Action != "delete" || len(names) != 1 {

@@ -86,10 +86,32 @@ func (t *tables) row(values ...string) {
 }
 
 func (t *tables) accounts() {
-	t.fields("account descr org")
+	t.fields("account descr org coord")
 	for _, a := range t.book.Accounts {
-		t.row(a.Name, a.Description, a.Organization)
+		t.row(a.Name, a.Description, a.Organization, strings.Join(t.coordinators(a.Name), ","))
 	}
+}
+
+// coordinators lists who coordinates an account, or one above it.
+func (t *tables) coordinators(account string) []string {
+	var out []string
+	for _, u := range t.book.Users {
+		if t.book.Coordinates(u.Name, account) {
+			out = append(out, u.Name)
+		}
+	}
+	return out
+}
+
+// coordinates lists the accounts that a user coordinates.
+func (t *tables) coordinates(user string) []string {
+	var out []string
+	for _, a := range t.book.Accounts {
+		if t.book.Coordinates(user, a.Name) {
+			out = append(out, a.Name)
+		}
+	}
+	return out
 }
 
 func adminLevel(l accounting.AdminLevel) string {
@@ -97,9 +119,9 @@ func adminLevel(l accounting.AdminLevel) string {
 }
 
 func (t *tables) users() {
-	t.fields("user defaccount adminlevel")
+	t.fields("user defaccount adminlevel coord")
 	for _, u := range t.book.Users {
-		t.row(u.Name, u.Default, adminLevel(u.Admin))
+		t.row(u.Name, u.Default, adminLevel(u.Admin), strings.Join(t.coordinates(u.Name), ","))
 	}
 }
 
@@ -124,7 +146,7 @@ func (t *tables) top() *accounting.Association {
 func (t *tables) assocs() {
 	t.fields("cluster account user partition share priority grpjobs grptres grpsubmit maxjobs maxtres maxsubmit maxwall grptresmins grpwall maxtresmins qos defaultqos depth parentname defaccount adminlevel")
 	t.walk(t.top(), 0, func(a *accounting.Association, depth int) {
-		l := &a.Limits
+		l := t.book.Effective(a)
 		def, admin := "", ""
 		if u := t.book.User(a.User); u != nil {
 			def, admin = u.Default, adminLevel(u.Admin)

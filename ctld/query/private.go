@@ -3,7 +3,6 @@ package query
 import (
 	"slices"
 
-	"muster/accounting"
 	"muster/api"
 	"muster/api/slurm"
 	"muster/ctld/service"
@@ -13,7 +12,7 @@ import (
 // keptFrom tells whether the cluster keeps what a word of PrivateData names from the
 // caller (slurm.conf(5)). Root and operators see all.
 func keptFrom(root *state.Root, r *service.Request, word string) bool {
-	return slices.Contains(root.Cluster().Policy.PrivateData, word) && root.AdminLevel(r.Caller.UID, r.Caller.User) < accounting.Operator
+	return slices.Contains(root.Cluster().Policy.PrivateData, word) && !r.Operates(root)
 }
 
 // errPrivate refuses what Slurm refuses as a whole: nodes and partitions.
