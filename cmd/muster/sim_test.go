@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,6 +112,39 @@ gres = ["gpu:a100:2"]
 	}
 }
 
+// A chain of an array, what waits for all of it, for one task of it and for a
+// time after the start, on one node of four CPUs.
+func TestSimRunScenarioWithArraysAndDependencies(t *testing.T) {
+	cluster := file(t, "cluster.toml", "name = \"c\"\n[[controller]]\nname = \"c1\"\n[[node]]\nnames = \"n1\"\ncpus = 4\nmemory = \"8G\"\n")
+	scenario := file(t, "s.txt", `run=100 id=sweep -- -n 1 --mem=1G --array=1-6%2 -t 5
+run=50 id=last -- -n 1 --mem=1G -d afterok:sweep -t 5
+run=50 -- -n 1 --mem=1G -d afterok:sweep_2 -t 5
+run=50 -- -n 1 --mem=1G -d after:sweep_1+3 -t 5
+at=2 run=50 -- -n 1 --mem=1G -d afternotok:last?afterany:last -t 5
+at=3 run=10 user=ann -- -n 1 --mem=1G -J one -d singleton -t 5
+at=4 run=10 user=ann -- -n 1 --mem=1G -J one -d singleton -t 5
+at=4 run=10 user=bob -- -n 1 --mem=1G -J one -d singleton -t 5
+at=5 run=10 -- -n 1 --mem=1G -d afternotok:last -t 5
+`)
+	text, err := output(t, "run", "--cluster", cluster, "--trace", scenario, "--format", "csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{} // starts, by submit and index
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSpace(line), ",")
+		got[f[1]+"_"+f[len(f)-1]] = f[3]
+	}
+	want := map[string]string{"task_index": "start", "0_1": "0", "0_2": "0", "0_3": "100", "0_4": "100", "0_5": "200", "0_6": "200",
+		"1_": "300", "2_": "100", "3_": "180", "4_": "350", "5_": "3", "6_": "13", "7_": "4"}
+	if !maps.Equal(got, want) {
+		t.Errorf("starts\n%v, want\n%v", got, want)
+	}
+	if a := answer(t, "run", "--cluster", cluster, "--trace", scenario, "--format", "json"); a["jobs"] != 13.0 || a["unstarted"] != 1.0 {
+		t.Errorf("%v", a)
+	}
+}
+
 func TestSimRecordAndReplay(t *testing.T) {
 	trace, dir := file(t, "small.swf", smallSWF), filepath.Join(t.TempDir(), "cycles")
 	if _, err := output(t, "run", "--trace", trace, "--record", dir, "--keep", "2"); err != nil {
@@ -134,7 +168,9 @@ func TestSimRefuses(t *testing.T) {
 		{[]string{"run", "--trace", trace, "--format", "png"}, `--format: "png"`},
 		{[]string{"run", "--trace", trace, "--classes", "9,5"}, "--classes"},
 		{[]string{"run", "--trace", trace, "more"}, "1 arguments"},
-		{[]string{"run", "--trace", file(t, "s.txt", "run=5 -- --array=1-4\n")}, "--array is not played"},
+		{[]string{"run", "--trace", file(t, "s.txt", "run=5 -- --array=4-1\n")}, "--array=4-1"},
+		{[]string{"run", "--trace", file(t, "s.txt", "run=5 -- --dependency=afterok:prep\n")}, "no line before has id=prep"},
+		{[]string{"run", "--trace", file(t, "s.txt", "run=5 id=a\nrun=5 -- --dependency=soon:a\n")}, "--dependency=soon:a"},
 		{[]string{"run", "--trace", file(t, "s.txt", "run=5 -- -n 4\n")}, "give --cluster"},
 		{[]string{"run", "--trace", file(t, "s.txt", "run=5 -- --nonsense\n")}, "line 1"},
 		{[]string{"replay"}, "no argument"},

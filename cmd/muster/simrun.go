@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"muster/conf"
+	"muster/job"
 	"muster/partition"
 	"muster/sched/cyclelog"
 	"muster/sched/sim"
@@ -206,13 +207,17 @@ func writeAnswer(w io.Writer, a *runAnswer) error {
 // writeSpans writes one line for each attempt. Times are in seconds from the
 // first submit.
 func writeSpans(w io.Writer, r *sim.Result) error {
-	lines := [][]string{{"job", "task", "submit", "start", "end", "cpus", "gpus", "nodes", "partition", "state"}}
+	lines := [][]string{{"job", "task", "submit", "start", "end", "cpus", "gpus", "nodes", "partition", "state", "index"}}
 	zero := r.FirstSubmit()
 	at := func(t int64) string { return strconv.FormatFloat(float64(t)/1000, 'f', -1, 64) }
 	for i := range r.Spans {
 		s := &r.Spans[i]
+		index := "" // no array
+		if s.Index != job.NoTask {
+			index = fmt.Sprint(s.Index)
+		}
 		lines = append(lines, []string{fmt.Sprint(s.Job), strconv.Itoa(s.Task), at(int64(s.Submit - zero)), at(int64(s.Start - zero)), at(int64(s.End - zero)),
-			fmt.Sprint(s.CPUs), fmt.Sprint(s.Devices), strconv.Itoa(len(s.Nodes)), s.Partition, s.State.String()})
+			fmt.Sprint(s.CPUs), fmt.Sprint(s.Devices), strconv.Itoa(len(s.Nodes)), s.Partition, s.State.String(), index})
 	}
 	return writeColumns(w, lines, true)
 }

@@ -21,8 +21,9 @@ type play struct {
 	feed    *feed.Feed
 	index   uint64
 	now     job.Time
-	next    int // task to submit next
-	of      map[job.ID]int
+	next    int               // task to submit next
+	of      map[job.ID]int    // places in Tasks of jobs in memory; of an array, by its own ID, for ever
+	ids     map[job.ID]job.ID // of jobs, by the IDs of Tasks that others depend on
 	ends    endQueue
 	wake    job.Time // when a cycle is due though nothing happens; never if there is none
 	ranks   ranks
@@ -34,7 +35,7 @@ type play struct {
 const never = job.Time(math.MaxInt64)
 
 func newPlay(s *Setup) (*play, error) {
-	p := &play{Setup: s, machine: state.New(), feed: feed.New(), of: map[job.ID]int{}, wake: never}
+	p := &play{Setup: s, machine: state.New(), feed: feed.New(), of: map[job.ID]int{}, ids: awaited(s.Tasks), wake: never}
 	if len(s.Tasks) > 0 {
 		p.now = max(1, s.Tasks[0].At-1000)
 	}
@@ -112,27 +113,51 @@ func (p *play) happen() error {
 		p.report(p.ends.pop())
 	}
 	p.tidy()
-	submits := len(p.list)
-	first := p.next
+	if len(p.list) == 0 && (p.next == len(p.Tasks) || p.Tasks[p.next].At > p.now) {
+		p.list = append(p.list, &state.Tick{})
+	}
+	reports := len(p.list)
 	for p.next < len(p.Tasks) && p.Tasks[p.next].At <= p.now {
-		p.list = append(p.list, &state.Submit{Jobs: []state.NewJob{p.Tasks[p.next].New}})
+		n := p.Tasks[p.next].New
+		if len(n.Deps) > 0 {
+			if err := p.submitted(reports); err != nil { // it may depend on one of them
+				return err
+			}
+			reports = 0
+			n.Deps = p.depsOf(n.Deps)
+		}
+		p.list = append(p.list, &state.Submit{Jobs: []state.NewJob{n}})
 		p.next++
 	}
+	if err := p.submitted(reports); err != nil {
+		return err
+	}
+	return p.rank()
+}
+
+// submitted applies the list: so many reports, then the submits of the tasks up to
+// the next one.
+func (p *play) submitted(reports int) error {
 	if len(p.list) == 0 {
-		p.list = append(p.list, &state.Tick{})
-		submits++
+		return nil
 	}
 	results, err := p.apply(p.list)
+	p.list = p.list[:0]
 	if err != nil {
 		return err
 	}
-	for i, r := range results[submits:] {
+	results = results[reports:]
+	first := p.next - len(results)
+	for i, r := range results {
 		if r.Code != state.OK {
 			return fmt.Errorf("job %d of the workload is refused: %s", first+i+1, r.Text)
 		}
 		p.of[r.Jobs[0]] = first + i
+		if id := p.Tasks[first+i].ID; p.awaits(id) {
+			p.ids[id] = r.Jobs[0]
+		}
 	}
-	return p.rank()
+	return nil
 }
 
 // report says of an attempt that it has ended, and notes it.
@@ -151,7 +176,7 @@ func (p *play) report(e ending) {
 
 // note keeps the span of an attempt that ends now.
 func (p *play) note(j *job.Job) {
-	s := Span{Job: j.ID, Task: p.of[j.ID], Submit: j.Times.Submit, Start: j.Times.Start, End: p.now, CPUs: j.Alloc.CPUs, Partition: j.Alloc.Partition,
+	s := Span{Job: j.ID, Task: p.taskOf(j), Index: j.Array.Task, Submit: j.Times.Submit, Start: j.Times.Start, End: p.now, CPUs: j.Alloc.CPUs, Partition: j.Alloc.Partition,
 		Nodes: make([]job.NodeID, len(j.Alloc.Nodes)), Final: j.Cancel == nil || j.Cancel.Flags&job.Requeued == 0, State: job.Completed}
 	if j.Cancel != nil {
 		s.State = j.Cancel.To
@@ -165,7 +190,7 @@ func (p *play) note(j *job.Job) {
 		}
 	}
 	p.result.Spans = append(p.result.Spans, s)
-	if s.Final {
+	if s.Final && !p.awaits(p.Tasks[s.Task].ID) {
 		p.done = append(p.done, j.ID)
 	}
 }
@@ -181,7 +206,9 @@ func (p *play) tidy() {
 	_, next := p.machine.Root().OutboxRange()
 	p.list = append(p.list, &state.OutboxDone{Through: next - 1}, &state.Purge{Jobs: slices.Clone(p.done)})
 	for _, id := range p.done {
-		delete(p.of, id)
+		if at, ok := p.of[id]; ok && p.Tasks[at].New.Tasks == nil {
+			delete(p.of, id)
+		}
 	}
 	p.done = p.done[:0]
 }
@@ -216,10 +243,10 @@ func (p *play) cycle() (bool, error) {
 	for i, c := range list {
 		switch c := c.(type) {
 		case *state.Start:
-			p.started(c.Job, &results[i])
+			p.startedOne(results[i].Code, results[i].Jobs, 0)
 		case *state.StartHet:
 			for k := range c.Components {
-				p.startedOne(c.Components[k].Job, results[i].Code, results[i].Jobs, k)
+				p.startedOne(results[i].Code, results[i].Jobs, k)
 			}
 		case *state.End:
 			again = true
@@ -246,7 +273,11 @@ func (p *play) nextWake(v *sched.View, plan *sched.Plan) job.Time {
 		later(plan.Verdicts[i].Planned)
 	}
 	for i := range v.Waiting {
-		later(v.Waiting[i].Job.Request.Timing.Begin)
+		j := v.Waiting[i].Job
+		later(j.Request.Timing.Begin)
+		for k := range j.Deps {
+			later(j.Deps[k].Due)
+		}
 	}
 	for _, r := range v.Reservations {
 		later(r.Start)
@@ -258,17 +289,14 @@ func (p *play) nextWake(v *sched.View, plan *sched.Plan) job.Time {
 	return at
 }
 
-func (p *play) started(id job.ID, r *state.Result) { p.startedOne(id, r.Code, r.Jobs, 0) }
-
 // startedOne notes when a job that was started will end.
-func (p *play) startedOne(id job.ID, code state.Code, started []job.ID, at int) {
+func (p *play) startedOne(code state.Code, started []job.ID, at int) {
 	if code != state.OK || at >= len(started) {
 		p.result.Refused++
 		return
 	}
 	j := p.machine.Root().Job(started[at])
-	p.of[j.ID] = p.of[id]
-	e := ending{at: p.now + p.Tasks[p.of[id]].Run, job: j.ID, attempt: j.Attempt}
+	e := ending{at: p.now + p.runOf(j), job: j.ID, attempt: j.Attempt}
 	if end := j.Times.LimitEnd; end != 0 && end < e.at {
 		e.at, e.timeout = end, true
 	}
@@ -288,8 +316,13 @@ func (p *play) ended(c *state.End) {
 // finish counts what is left.
 func (p *play) finish() *Result {
 	root := p.machine.Root()
-	for range root.Waiting() {
-		p.result.Unstart++
+	for i := range p.Tasks {
+		p.result.Unstart += max(1, p.Tasks[i].New.Tasks.Len())
+	}
+	for i := range p.result.Spans {
+		if p.result.Spans[i].Final {
+			p.result.Unstart--
+		}
 	}
 	p.result.Hash = root.Hash()
 	return &p.result

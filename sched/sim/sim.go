@@ -13,11 +13,14 @@ import (
 	"muster/state"
 )
 
-// Task is one submit of a workload: a job, or an array of which each task runs
-// as long.
+// Task is one submit of a workload: a job or an array.
 type Task struct {
-	At  job.Time // when it is submitted
-	Run job.Time // how long it runs if no limit ends it, in milliseconds
+	At   job.Time            // when it is submitted
+	Run  job.Time            // how long it runs if no limit ends it, in milliseconds
+	Runs map[uint32]job.Time // the same of an array's tasks, by index; nil: Run
+	// ID is what the dependencies of later tasks name it by, 0: none does. The
+	// dependencies of New are on such IDs, not on those of jobs.
+	ID  job.ID
 	New state.NewJob
 }
 
@@ -32,7 +35,8 @@ type Setup struct {
 // Span is one attempt of a job that has ended.
 type Span struct {
 	Job        job.ID
-	Task       int // its place in Setup.Tasks
+	Task       int    // its place in Setup.Tasks
+	Index      uint32 // in its array, job.NoTask for a plain job
 	Submit     job.Time
 	Start, End job.Time
 	CPUs       uint32
@@ -46,7 +50,7 @@ type Span struct {
 // Result is what a run came to.
 type Result struct {
 	Spans   []Span // by their ends
-	Unstart int    // jobs that never started
+	Unstart int    // jobs that never ran, each task of an array counted
 	Cycles  int    // of the planner
 	Refused int    // starts that state refused
 	Delays  int    // promises that could not be kept

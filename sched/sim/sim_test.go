@@ -238,3 +238,22 @@ func TestRecordedCyclesReplay(t *testing.T) {
 		t.Errorf("%d starts were planned again, want 4", starts)
 	}
 }
+
+// How a job ended is known to what depends on it long after, though ended jobs are
+// taken out of memory.
+func TestRunRemembersWhatOthersDependOn(t *testing.T) {
+	var jobs []trace.Job
+	for i := range int64(2*tidyEvery + 2) {
+		j := asked(10*i, 5, 60, 1)
+		j.ID = i + 1
+		jobs = append(jobs, j)
+	}
+	last := &jobs[len(jobs)-1]
+	last.Deps = []job.Dependency{{Kind: job.DependAfterOK, On: 1, Task: job.NoTask}}
+	if r := run(t, Machine(1), jobs, Options{}); r.Unstart != 0 || len(r.Spans) != len(jobs) {
+		t.Errorf("%d never ran, %d of %d ended", r.Unstart, len(r.Spans), len(jobs))
+	}
+	if r := run(t, Machine(1), jobs, Options{From: 5}); r.Unstart != 0 {
+		t.Error("a dependency on a job that is not played holds a job")
+	}
+}

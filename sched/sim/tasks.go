@@ -37,12 +37,14 @@ type Options struct {
 
 // Tasks makes tasks of the jobs of a trace that ran. A job without a limit gets
 // its run time as one; limits are rounded up to minutes. Jobs larger than the
-// cluster are left out and counted.
+// cluster are left out and counted; a dependency on one, or on a job before the
+// part that is played, counts as fulfilled.
 func Tasks(w *trace.Workload, c *partition.Cluster, o Options) (list []Task, left int) {
 	cpus := 0
 	for i := range c.Nodes {
 		cpus += int(c.Nodes[i].Size().CPUs)
 	}
+	uids := map[string]uint32{}
 	first := true
 	var zero int64
 	for i := range w.Jobs {
@@ -54,7 +56,9 @@ func Tasks(w *trace.Workload, c *partition.Cluster, o Options) (list []Task, lef
 		if first || j.Submit < zero {
 			first, zero = false, j.Submit
 		}
-		list = append(list, task(j, c, o.Clairvoyant))
+		t := task(j, c, o.Clairvoyant)
+		t.New.Owner.UID = uidOf(uids, j.User)
+		list = append(list, t)
 	}
 	for i := range list {
 		list[i].At += epoch - job.Time(zero)*1000
@@ -66,7 +70,32 @@ func Tasks(w *trace.Workload, c *partition.Cluster, o Options) (list []Task, lef
 	if o.Count > 0 {
 		list = list[:min(o.Count, len(list))]
 	}
+	depend(list)
 	return list, left
+}
+
+// uidOf numbers the users, since a uid is what tells them apart.
+func uidOf(uids map[string]uint32, user string) uint32 {
+	uid, ok := uids[user]
+	if !ok {
+		uid = 1000 + uint32(len(uids))
+		uids[user] = uid
+	}
+	return uid
+}
+
+// depend takes dependencies on what is not in the list as fulfilled.
+func depend(list []Task) {
+	played := map[job.ID]bool{}
+	for i := range list {
+		n := &list[i].New
+		open := slices.DeleteFunc(slices.Clone(n.Deps), func(d job.Dependency) bool { return d.On != 0 && !played[d.On] })
+		if n.AnyDep && len(open) < len(n.Deps) {
+			open = nil // one is enough
+		}
+		n.Deps = open
+		played[list[i].ID] = true
+	}
 }
 
 func task(j *trace.Job, c *partition.Cluster, clairvoyant bool) Task {
@@ -91,8 +120,28 @@ func task(j *trace.Job, c *partition.Cluster, clairvoyant bool) Task {
 		r.Timing.Limit = job.Minutes((limit + 59) / 60)
 	}
 	r.Requeue = true
-	return Task{At: job.Time(j.Submit) * 1000, Run: job.Time(run) * 1000,
-		New: state.NewJob{Owner: job.Owner{UID: 1000, User: j.User}, Request: r, Account: j.Account, QOS: j.QOS}}
+	t := Task{At: job.Time(j.Submit) * 1000, Run: job.Time(run) * 1000, ID: job.ID(j.ID),
+		New: state.NewJob{Owner: job.Owner{User: j.User}, Request: r, Account: j.Account, QOS: j.QOS, Deps: j.Deps, AnyDep: j.AnyDep}}
+	if a := j.Array; a != nil {
+		t.New.Tasks, t.New.Limit, t.New.Bounds = a.Tasks, a.Limit, a.Bounds
+		t.Runs = runs(a, j)
+	}
+	return t
+}
+
+// runs are the run times of an array's tasks, ended by the limit; nil: all as long.
+func runs(a *trace.Array, j *trace.Job) map[uint32]job.Time {
+	if a.Runs == nil {
+		return nil
+	}
+	out := make(map[uint32]job.Time, len(a.Runs))
+	for index, run := range a.Runs {
+		if j.Limit > 0 {
+			run = min(run, j.Limit)
+		}
+		out[index] = job.Time(run) * 1000
+	}
+	return out
 }
 
 // defaultPartition is the partition of jobs that name none.

@@ -15,10 +15,13 @@ import (
 // are JobID and Submit, and Start and End or ElapsedRaw. What else is there is
 // used: User, Account, QOS, Partition, Constraints, NCPUS or ReqCPUS, NNodes or
 // ReqNodes, ReqTRES or AllocTRES (memory, GPUs), TimelimitRaw or Timelimit.
-// Steps, and jobs that never started, are left out. An error names the line.
+// Steps, and jobs that never started, are left out. Tasks of one array that were
+// submitted together and ask for the same are one job with an Array; what throttled
+// them is not in that output. An error names the line.
 func Sacct(data []byte) (*Workload, error) {
 	w := &Workload{}
 	var r *row
+	arrays := map[string]int{} // places of arrays in w.Jobs
 	err := lines(data, func(n int, line []byte) error {
 		fields := strings.Split(string(line), "|")
 		switch {
@@ -39,7 +42,7 @@ func Sacct(data []byte) (*Workload, error) {
 		if err != nil {
 			return fmt.Errorf("line %d: job %s: %w", n, r.text("JobID"), err)
 		}
-		if ran {
+		if ran && !joined(w, arrays, r, &j) {
 			w.Jobs = append(w.Jobs, j)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"muster/internal/bitset"
 	"muster/job"
 )
 
@@ -34,6 +35,19 @@ type Job struct {
 	Request *job.Request
 	Account string
 	QOS     string
+	Array   *Array // nil: a plain job
+	// Deps are conditions on jobs that come before it in the trace, by their ID;
+	// AnyDep: one of them is enough.
+	Deps   []job.Dependency
+	AnyDep bool
+}
+
+// Array says that a job is an array, and how long its tasks run.
+type Array struct {
+	Tasks  *bitset.Set
+	Limit  uint32 // most tasks at once, 0: no throttle
+	Bounds job.ArrayBounds
+	Runs   map[uint32]int64 // seconds by index; nil: all as long as the job's Run
 }
 
 // Estimate is how long the job is expected to run, in seconds: its limit, or its

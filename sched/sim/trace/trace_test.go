@@ -160,6 +160,28 @@ func TestSacct(t *testing.T) {
 	}
 }
 
+// Tasks of an array that were submitted together and ask for the same are one job.
+func TestSacctJoinsArrays(t *testing.T) {
+	w, err := Sacct([]byte(`JobID|Submit|ElapsedRaw|NCPUS
+20_1|1000|60|2
+20_7|1000|90|2
+20_3|1000|30|4
+20_[8-9]|1000|0|2
+20_1|2000|10|2
+`))
+	if err != nil || len(w.Jobs) != 3 {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	a := &w.Jobs[0]
+	if !reflect.DeepEqual(a.Array.Tasks.Slice(), []int{1, 7}) || !reflect.DeepEqual(a.Array.Runs, map[uint32]int64{1: 60, 7: 90}) || a.Run != 90 ||
+		a.Array.Bounds != (job.ArrayBounds{Count: 2, Min: 1, Max: 7, Step: 1}) {
+		t.Errorf("%+v", a.Array)
+	}
+	if w.Jobs[1].Procs != 4 || w.Jobs[2].Submit != 2000 || w.Jobs[2].Array.Tasks.Len() != 1 {
+		t.Errorf("apart: %+v", w.Jobs[1:])
+	}
+}
+
 func TestSacctRefusesBadLines(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "want the header"},
@@ -178,13 +200,13 @@ func TestSacctRefusesBadLines(t *testing.T) {
 
 func TestScenario(t *testing.T) {
 	var seen [][]string
-	options := func(words []string) (*job.Request, error) {
+	options := func(words []string, _ Named) (*Ask, error) {
 		seen = append(seen, words)
 		r := &job.Request{Account: "chem"}
 		if len(words) > 0 {
 			r.Timing.Limit = 10
 		}
-		return r, nil
+		return &Ask{Request: r}, nil
 	}
 	w, err := Scenario([]byte("# by hand\n\nat=1m run=2h user=ann count=3 every=30s -- -n 4 -C 'a & b' # so\nrun=5\n"), options)
 	if err != nil || len(w.Jobs) != 4 {
@@ -203,7 +225,15 @@ func TestScenario(t *testing.T) {
 }
 
 func TestScenarioRefusesBadLines(t *testing.T) {
-	options := func([]string) (*job.Request, error) { return nil, errors.New("no such option") }
+	options := func(words []string, named Named) (*Ask, error) {
+		if len(words) == 0 {
+			return &Ask{Request: &job.Request{}}, nil
+		}
+		if _, err := named(words[0]); err != nil && words[0] != "--nice" {
+			return nil, err
+		}
+		return nil, errors.New("no such option")
+	}
 	for _, c := range []struct{ text, want string }{
 		{"\nat=1\n", "line 2: run= is missing"},
 		{"run=1 soon=2\n", "soon=2: want at, run"},
@@ -214,6 +244,11 @@ func TestScenarioRefusesBadLines(t *testing.T) {
 		{"run=1 count=99999999999\n", "count="},
 		{"run=1 user='a\n", "a quote is not closed"},
 		{"run=1 -- --nice\n", "no such option"},
+		{"run=1 id=a\nrun=1 id=a\n", "line 2: id=a: another line has that name"},
+		{"run=1 id=7\n", "id=7: want a name"},
+		{"run=1 id=a_b\n", "id=a_b: want a name"},
+		{"run=1 -- a\n", "no line before has id=a"},
+		{"at=9 run=1 id=a\nat=5 run=1 -- a\n", "line 2: a job of id=a is submitted only 4 s later"},
 	} {
 		if _, err := Scenario([]byte(c.text), options); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
