@@ -87,7 +87,7 @@ type partitionTable struct {
 	LLN           bool       `toml:"lln" default:"false" doc:"Prefer the least loaded nodes."`
 	QOS           string     `toml:"qos" doc:"QOS whose limits hold for all jobs of the partition." later:"limits of partition QOS"`
 	Billing       []string   `toml:"tres_billing_weights" doc:"What jobs are billed for each of a resource (TRESBillingWeights), such as cpu=1, mem=0.25G or gres/gpu=2; none: the CPUs."`
-	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE." later:"partitions that stand in for others"`
+	Alternate     string     `toml:"alternate" doc:"Partition that takes the jobs while this one is DRAIN or INACTIVE."`
 }
 
 type switchTable struct {
@@ -144,7 +144,7 @@ type programsTable struct {
 
 type limitsTable struct {
 	MaxArraySize count     `toml:"max_array_size" default:"1000001" doc:"The highest index of a job array is below this (MaxArraySize)."`
-	MaxJobs      count     `toml:"max_jobs" default:"1000000" doc:"Most jobs that are kept in memory, waiting, running and lately ended (MaxJobCount)." later:"a bound on the queue"`
+	MaxJobs      count     `toml:"max_jobs" default:"1000000" doc:"Most jobs that are kept in memory, waiting, running and lately ended (MaxJobCount)."`
 	MaxScript    megabytes `toml:"max_script" default:"4M" doc:"Largest batch script: MB, or a size."`
 	MaxEnv       megabytes `toml:"max_environment" default:"2M" doc:"Largest environment of a job: MB, or a size."`
 }

@@ -39,6 +39,7 @@ const (
 	TextCronModify     = "Cannot modify scrontab jobs through scontrol"
 	TextScriptMissing  = "Batch script is missing"
 	TextNoPreemption   = "Preemption is required but is disabled on this system"
+	TextTooMany        = "Resource temporarily unavailable"
 	TextTRES           = "Invalid Trackable RESource (TRES) specification"
 )
 

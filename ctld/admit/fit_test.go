@@ -7,6 +7,7 @@ import (
 
 	"muster/api"
 	"muster/job"
+	"muster/partition"
 	"muster/state"
 )
 
@@ -74,5 +75,60 @@ func TestDependencyNamedTwice(t *testing.T) {
 	}
 	if deps := c.Root().Job(second).Deps; len(deps) != 1 {
 		t.Errorf("dependencies: %v", deps)
+	}
+}
+
+// TestAlternatePartitions: a partition that takes no jobs hands them on, along its
+// alternates, but not in a circle.
+func TestAlternatePartitions(t *testing.T) {
+	for _, x := range []struct{ asked, second, third, want, err string }{
+		{asked: "closed", second: "one", want: "one"},
+		{asked: "one", second: "debug", want: "one"}, // it takes jobs itself
+		{asked: "closed", err: "Required partition not available"},
+		{asked: "closed", second: "shut", third: "debug", want: "debug"},
+		{asked: "closed", second: "shut", third: "closed", err: "Required partition not available"},
+	} {
+		c := newCore(t)
+		cluster := *c.Root().Cluster()
+		for i := range cluster.Partitions {
+			if p := &cluster.Partitions[i]; p.Name == x.asked {
+				p.Alternate = x.second
+			}
+		}
+		cluster.Partitions = append(cluster.Partitions, partition.Partition{Name: "shut", NodeList: "n1", State: partition.PartitionInactive, Alternate: x.third})
+		c.must(t, &state.Configure{Cluster: cluster})
+		id, err := c.submit(t, 1000, func(j *api.SubmitJob) { j.Request.Partitions = []string{x.asked} })
+		switch {
+		case x.err != "":
+			if err == nil || !strings.Contains(err.Error(), x.err) {
+				t.Errorf("%+v: %v", x, err)
+			}
+		case err != nil:
+			t.Errorf("%+v: %v", x, err)
+		case c.Root().Job(id).Request.Partitions[0] != x.want:
+			t.Errorf("%+v: it is in %v", x, c.Root().Job(id).Request.Partitions)
+		}
+	}
+}
+
+// TestMostJobs: a full queue refuses jobs by name and takes them again once there is
+// room.
+func TestMostJobs(t *testing.T) {
+	c := newCore(t)
+	cluster := *c.Root().Cluster()
+	cluster.Limits.MaxJobs = 2
+	c.must(t, &state.Configure{Cluster: cluster})
+	for range 2 {
+		if _, err := c.submit(t, 1000, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.submit(t, 1000, nil); err == nil || !strings.Contains(err.Error(), "Resource temporarily unavailable") {
+		t.Errorf("a third job: %v", err)
+	}
+	cluster.Limits.MaxJobs = 3
+	c.must(t, &state.Configure{Cluster: cluster})
+	if _, err := c.submit(t, 1000, nil); err != nil {
+		t.Errorf("with room for it: %v", err)
 	}
 }

@@ -90,6 +90,9 @@ func (s *submission) checkWhole(req *api.SubmitRequest) error {
 		return invalid("The request names no job")
 	case len(req.Jobs) > maxComponents:
 		return invalid(fmt.Sprintf("A heterogeneous job has at most %d components", maxComponents))
+	case limits.MaxJobs > 0 && s.root.JobCount()+len(req.Jobs) > int(limits.MaxJobs):
+		return &api.Error{Kind: api.ErrState, Text: slurm.TextTooMany,
+			Hint: fmt.Sprintf("the cluster keeps at most %d jobs in memory (limits.max_jobs): wait until some have ended, or use one array", limits.MaxJobs)}
 	case len(req.Script) == 0 && s.r.Method != api.MethodAllocate:
 		return invalid(slurm.TextScriptMissing)
 	case limits.MaxScript > 0 && len(req.Script) > int(limits.MaxScript):
@@ -225,6 +228,9 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 			}
 		}
 	}
+	for i, name := range q.Partitions {
+		q.Partitions[i] = s.standIn(name)
+	}
 	if out.Held.Is() {
 		q.Partitions = onceEach(q.Partitions)
 	} else {
@@ -239,6 +245,27 @@ func (s *submission) fillDefaults(j *api.SubmitJob, out *state.NewJob) {
 	q.Batch.Limits = s.allowedLimits(q.Batch.Limits)
 	q.Size.MinCPUs = MinCPUs(&q.Size)
 	q.Timing.DelayEnd = false
+}
+
+// standIn is the partition that takes the jobs of one that takes none at present
+// (slurm.conf(5), Alternate): the first that does along the alternates, else the one
+// that was named.
+func (s *submission) standIn(name string) string {
+	seen := map[string]bool{}
+	for at := name; !seen[at]; {
+		seen[at] = true
+		p := s.root.Partition(at)
+		switch {
+		case p == nil:
+			return name
+		case p.Accepts():
+			return at
+		case p.Alternate == "":
+			return name
+		}
+		at = p.Alternate
+	}
+	return name
 }
 
 // onceEach drops repeated names and keeps the order: a held job shows its
