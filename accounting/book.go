@@ -50,6 +50,11 @@ const (
 	Administrator
 )
 
+// String is the level's name.
+func (l AdminLevel) String() string {
+	return [...]string{"None", "Operator", "Administrator"}[min(l, Administrator)]
+}
+
 // Association binds a user to an account, or, without a user, is the account's
 // own: what holds for all below it.
 type Association struct {

@@ -80,7 +80,7 @@ func (b *Book) check() error {
 		}
 	}
 	for _, u := range b.Users {
-		if u.Default != "" && !slices.ContainsFunc(b.OfUser(u.Name), func(a *Association) bool { return a.Account == u.Default }) {
+		if u.Default != "" && !b.belongs(u.Name, u.Default) {
 			return fmt.Errorf("user %s is not in account %s, his default", u.Name, u.Default)
 		}
 	}
@@ -97,6 +97,13 @@ func (b *Book) check() error {
 		}
 	}
 	return nil
+}
+
+// belongs tells whether a user has an association in an account, for whatever
+// partition.
+func (b *Book) belongs(user, account string) bool {
+	at, _ := slices.BinarySearchFunc(b.Assocs, [3]string{account, user}, byKey[*Association])
+	return at < len(b.Assocs) && b.Assocs[at].Account == account && b.Assocs[at].User == user
 }
 
 func (b *Book) checkAssoc(a *Association) error {

@@ -11,12 +11,13 @@ const (
 // BookChange is one change by sacctmgr(1), as it was typed but for the case of
 // its words.
 type BookChange struct {
-	Verb   string // add, modify, delete
-	Entity string // account, user, qos
+	Verb   string // add, modify, delete, load
+	Entity string // account, user, qos, coordinator; tree of a load
 	Names  []string
 	Where  []Pair
 	Set    []Pair
-	Commit bool // else it is only told what would be done
+	Commit bool   // else it is only told what would be done
+	Text   string // of load: the file
 }
 
 // Code implements wire.Message.
@@ -27,23 +28,26 @@ func (b *BookChange) Code(w *wire.Coder) {
 	wire.Slice(w, 4, &b.Where)
 	wire.Slice(w, 5, &b.Set)
 	w.Bool(6, &b.Commit)
+	w.String(7, &b.Text)
 }
 
 // BookReply is what sacctmgr prints of a change.
 type BookReply struct {
 	Text    string // standard output
 	Nothing bool   // nothing was to be done: the exit code is 1
+	Settled bool   // nothing was to be done, and that is a success
 }
 
 // Code implements wire.Message.
 func (b *BookReply) Code(w *wire.Coder) {
 	w.String(1, &b.Text)
 	w.Bool(2, &b.Nothing)
+	w.Bool(3, &b.Settled)
 }
 
 // TableQuery asks for a table of texts.
 type TableQuery struct {
-	Entity string // account, user, assoc, qos, cluster, tres, share, priority, weight
+	Entity string // account, user, assoc, qos, cluster, tres, dump, share, priority, weight
 }
 
 // Code implements wire.Message.

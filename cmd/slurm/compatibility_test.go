@@ -153,7 +153,10 @@ func page(t *testing.T, all []*surface) string {
 		"a table lacks fails the build. A name that the manual lacks is marked with `+`: an older spelling, or ours.\n\n" +
 		"*Works* means Slurm's meaning. *Refused* means an error that names the thing and says what to use instead, with exit code 1:\n" +
 		"`COMMAND: error: Option --NAME is not supported: WHAT TO DO`. Options that only root may give are refused to others first, with Slurm's text.\n" +
-		"What `--dependency` refuses: `expand` (`Requested operation not supported on this system`: jobs keep their size).\n")
+		"What `--dependency` refuses: `expand` (`Requested operation not supported on this system`: jobs keep their size).\n\n" +
+		"`sacctmgr load` reads files that Slurm's `sacctmgr dump` wrote. It takes all of a file or nothing, and lists what it adds in lines instead of\n" +
+		"tables; a QOS that the file brings may be named in it; a file of another cluster needs `cluster=`; options of limits that are not offered are\n" +
+		"refused with the number of the line. `sacctmgr dump` writes no log of its lines.\n")
 	headings := map[string]string{
 		"option": "Option", "letter": "Letter of -o", "field": "Field of -O or --format", "verb": "Command word", "entity": "scontrol show",
 	}

@@ -40,6 +40,10 @@ func sacctmgr(in *invocation) int {
 		return in.managerChange("modify", rest[1:], o)
 	case is("delete", 2), is("remove", 3):
 		return in.managerChange("delete", rest[1:], o)
+	case is("dump", 2):
+		return in.managerDump(rest[1:])
+	case is("load", 2):
+		return in.managerLoad(rest[1:], o)
 	}
 	fmt.Fprintf(in.stderr, "invalid keyword: %s\n", rest[0])
 	return 1
@@ -123,14 +127,20 @@ func (in *invocation) managerChange(verb string, list []string, o *tableOptions)
 	} else {
 		req.Where = where
 	}
+	return in.commitChange(req, o)
+}
+
+// commitChange sends a change. Without -i the caller is asked when he has seen what
+// would be done.
+func (in *invocation) commitChange(req *api.BookChange, o *tableOptions) int {
 	c, err := in.connect()
 	if err != nil {
 		return in.loadFailed(in.name, err)
 	}
 	defer c.Close()
 	req.Commit = o.has("immediate")
-	code := in.sendChange(c, req, o, true)
-	if code != 0 || req.Commit {
+	code, settled := in.sendChange(c, req, o, true)
+	if code != 0 || req.Commit || settled {
 		return code
 	}
 	fmt.Fprint(in.stdout, "Would you like to commit changes? (You have 30 seconds to decide)\n(N/y): ")
@@ -141,27 +151,29 @@ func (in *invocation) managerChange(verb string, list []string, o *tableOptions)
 		return 0
 	}
 	req.Commit = true
-	return in.sendChange(c, req, o, false)
+	code, _ = in.sendChange(c, req, o, false)
+	return code
 }
 
-func (in *invocation) sendChange(c *api.Client, req *api.BookChange, o *tableOptions, show bool) int {
+// sendChange sends a change once; settled tells that there is nothing to be done.
+func (in *invocation) sendChange(c *api.Client, req *api.BookChange, o *tableOptions, show bool) (code int, settled bool) {
 	var reply api.BookReply
 	_, err := c.Ask(api.MethodBookChange, req, &reply)
 	var refused *api.Error
 	if errors.As(err, &refused) && refused.Kind != api.ErrUnavailable {
 		fmt.Fprintln(in.stderr, refused.Text)
-		return 1
+		return 1, false
 	}
 	if err != nil {
-		return in.loadFailed(in.name, err)
+		return in.loadFailed(in.name, err), false
 	}
 	if show && !o.has("quiet") {
 		fmt.Fprint(in.stdout, reply.Text)
 	}
 	if reply.Nothing {
-		return 1
+		return 1, false
 	}
-	return 0
+	return 0, reply.Settled
 }
 
 // managerShow is sacctmgr show and list.

@@ -18,7 +18,7 @@ import (
 // between.
 const changeTries = 16
 
-// changeBook is sacctmgr add, modify and delete: book.change. A change is made
+// changeBook is sacctmgr add, modify, delete and load: book.change. A change is made
 // from the present book and refused by the state if that is no longer the one.
 func changeBook(ctx context.Context, core service.Core, r *service.Request) error {
 	var req api.BookChange
@@ -38,14 +38,15 @@ func changeBook(ctx context.Context, core service.Core, r *service.Request) erro
 		if err := b.work(); err != nil {
 			return err
 		}
+		b.book = root.Book() // load works on from one with its QOS
 		if !manages && !b.withinCoordination(r.Caller.User) {
 			return b.denied()
 		}
-		reply := &api.BookReply{Text: b.text.String(), Nothing: len(b.changes) == 0}
+		reply := &api.BookReply{Text: b.text.String(), Nothing: len(b.changes) == 0 && !b.settled, Settled: len(b.changes) == 0 && b.settled}
 		if _, err := b.book.With(b.changes); err != nil {
 			return invalid(" Error with request: " + err.Error())
 		}
-		if reply.Nothing || !req.Commit {
+		if len(b.changes) == 0 || !req.Commit {
 			return send(r, reply)
 		}
 		result, err := propose(ctx, core, r, seal(core, r, &state.Accounting{Seen: b.book.Serial, Changes: b.changes}))
@@ -79,6 +80,7 @@ type bookChange struct {
 	req     *api.BookChange
 	changes []accounting.Change
 	text    strings.Builder
+	settled bool // it is a success even if nothing was to be changed
 }
 
 func (b *bookChange) denied() error {
@@ -109,6 +111,8 @@ func (b *bookChange) work() error {
 		return b.addCoordinators()
 	case "delete coordinator":
 		return b.deleteCoordinators()
+	case "load tree":
+		return b.loadBook()
 	case "delete account":
 		return b.deleteAccounts()
 	case "delete user":

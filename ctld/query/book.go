@@ -12,6 +12,7 @@ import (
 	"muster/api"
 	"muster/api/slurm"
 	"muster/ctld/service"
+	"muster/ctld/treefile"
 	"muster/job"
 	"muster/sched"
 	"muster/state"
@@ -39,6 +40,11 @@ func bookList(_ context.Context, core service.Core, r *service.Request) error {
 		t.clusters(core)
 	case "tres":
 		t.tres()
+	case "dump":
+		if keptFrom(root, r, "users") || keptFrom(root, r, "accounts") {
+			return &api.Error{Kind: api.ErrDenied, Text: "the accounts are private here (PrivateData): only an operator may dump them"}
+		}
+		t.dump()
 	case "share":
 		t.shares()
 	case "priority":
@@ -114,14 +120,10 @@ func (t *tables) coordinates(user string) []string {
 	return out
 }
 
-func adminLevel(l accounting.AdminLevel) string {
-	return [...]string{"None", "Operator", "Administrator"}[min(l, accounting.Administrator)]
-}
-
 func (t *tables) users() {
 	t.fields("user defaccount adminlevel coord")
 	for _, u := range t.book.Users {
-		t.row(u.Name, u.Default, adminLevel(u.Admin), strings.Join(t.coordinates(u.Name), ","))
+		t.row(u.Name, u.Default, u.Admin.String(), strings.Join(t.coordinates(u.Name), ","))
 	}
 }
 
@@ -149,10 +151,10 @@ func (t *tables) assocs() {
 		l := t.book.Effective(a)
 		def, admin := "", ""
 		if u := t.book.User(a.User); u != nil {
-			def, admin = u.Default, adminLevel(u.Admin)
+			def, admin = u.Default, u.Admin.String()
 		}
-		t.row(t.cluster, a.Account, a.User, a.Partition, shares(a), bound(a.Priority), bound(l.GrpJobs), amounts(l.GrpTRES), bound(l.GrpSubmit),
-			bound(l.MaxJobs), amounts(l.MaxTRES), bound(l.MaxSubmit), wall(l.MaxWall), amounts(l.GrpTRESMins), wall(l.GrpWall), amounts(l.MaxTRESMins), strings.Join(t.book.Allowed(a), ","), a.Default, strconv.Itoa(depth), a.Parent, def, admin)
+		t.row(t.cluster, a.Account, a.User, a.Partition, shares(a), bound(a.Priority), bound(l.GrpJobs), treefile.Amounts(l.GrpTRES), bound(l.GrpSubmit),
+			bound(l.MaxJobs), treefile.Amounts(l.MaxTRES), bound(l.MaxSubmit), wall(l.MaxWall), treefile.Amounts(l.GrpTRESMins), wall(l.GrpWall), treefile.Amounts(l.MaxTRESMins), strings.Join(t.book.Allowed(a), ","), a.Default, strconv.Itoa(depth), a.Parent, def, admin)
 	})
 }
 
@@ -160,8 +162,16 @@ func (t *tables) qos() {
 	t.fields("name priority gracetime preemptmode preempt preemptexempttime usagefactor flags grptres grpjobs grpsubmit maxtres maxwall maxtrespu maxjobspu maxsubmitpu maxtrespa maxjobspa maxsubmitpa mintres grptresmins grpwall maxtresmins description")
 	for _, q := range t.book.QOS {
 		l := &q.Limits
-		t.row(q.Name, strconv.Itoa(int(q.Priority)), clock(uint64(q.GraceTime)), cmp.Or(strings.ToLower(q.PreemptMode.String()), "cluster"), strings.Join(q.Preempt, ","), exempt(q), usageFactor(q), q.Flags.String(), amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), amounts(l.MaxTRES), wall(l.MaxWall),
-			amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), amounts(q.MinTRES), amounts(l.GrpTRESMins), wall(l.GrpWall), amounts(l.MaxTRESMins), q.Description)
+		t.row(q.Name, strconv.Itoa(int(q.Priority)), clock(uint64(q.GraceTime)), cmp.Or(strings.ToLower(q.PreemptMode.String()), "cluster"), strings.Join(q.Preempt, ","), exempt(q), usageFactor(q), q.Flags.String(), treefile.Amounts(l.GrpTRES), bound(l.GrpJobs), bound(l.GrpSubmit), treefile.Amounts(l.MaxTRES), wall(l.MaxWall),
+			treefile.Amounts(q.PerUser.TRES), bound(q.PerUser.Jobs), bound(q.PerUser.Submit), treefile.Amounts(q.PerAccount.TRES), bound(q.PerAccount.Jobs), bound(q.PerAccount.Submit), treefile.Amounts(q.MinTRES), treefile.Amounts(l.GrpTRESMins), wall(l.GrpWall), treefile.Amounts(l.MaxTRESMins), q.Description)
+	}
+}
+
+// dump is the file of sacctmgr dump, a row for each line.
+func (t *tables) dump() {
+	t.fields("line")
+	for _, l := range treefile.Lines(t.book, t.cluster) {
+		t.row(l.String())
 	}
 }
 
@@ -299,28 +309,4 @@ func wall(b accounting.Bound) string {
 		return ""
 	}
 	return string(slurm.AppendLimit(nil, job.Minutes(n)))
-}
-
-// amounts prints a list of resources in Slurm's order.
-func amounts(l accounting.Amounts) string {
-	var out []string
-	add := func(a accounting.Amount) {
-		text := strconv.FormatUint(a.Count, 10)
-		if a.Name == "mem" {
-			text = slurm.Size(a.Count, slurm.Mega)
-		}
-		out = append(out, a.Name+"="+text)
-	}
-	first := []string{"cpu", "mem", "node", "billing"}
-	for _, name := range first {
-		if n, ok := l.Get(name); ok {
-			add(accounting.Amount{Name: name, Count: n})
-		}
-	}
-	for _, a := range l {
-		if !slices.Contains(first, a.Name) {
-			add(a)
-		}
-	}
-	return strings.Join(out, ",")
 }

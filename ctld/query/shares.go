@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"muster/accounting"
+	"muster/ctld/treefile"
 )
 
 // shares are the fair shares of the tree: sshare(1). What ended jobs have used is
@@ -31,7 +32,7 @@ func (t *tables) shares() {
 			running = &accounting.Usage{}
 		}
 		t.row(t.cluster, a.Account, a.User, a.Partition, raw, ratioText(s.Norm), strconv.FormatUint(s.Used.Raw.Whole(), 10), ratioText(s.Normal), ratioText(s.Effective),
-			factor, level, amounts(a.Limits.GrpTRESMins), minutesOf(names, running.Get), minutesOf(names, s.Used.Get), strconv.Itoa(s.Depth), a.Parent)
+			factor, level, treefile.Amounts(a.Limits.GrpTRESMins), minutesOf(names, running.Get), minutesOf(names, s.Used.Get), strconv.Itoa(s.Depth), a.Parent)
 	}
 }
 
