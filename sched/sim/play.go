@@ -217,6 +217,10 @@ func (p *play) tidy() {
 // again at once: the plan was cut, or it ended jobs to make room.
 func (p *play) cycle() (bool, error) {
 	root := p.machine.Root()
+	if idle(root) {
+		p.wake = never
+		return false, nil
+	}
 	view := p.feed.Update(root)
 	plan := view.Plan(p.now, p.Budget)
 	p.result.Cycles++
@@ -254,6 +258,15 @@ func (p *play) cycle() (bool, error) {
 		}
 	}
 	return again, nil
+}
+
+// idle tells whether there is nothing to plan: no job waits, and no promise is left
+// to be dropped.
+func idle(root *state.Root) bool {
+	for range root.Waiting() {
+		return false
+	}
+	return len(root.Promises()) == 0
 }
 
 // nextWake is the first time after now at which a cycle is due though no job

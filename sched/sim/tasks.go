@@ -44,6 +44,7 @@ func Tasks(w *trace.Workload, c *partition.Cluster, o Options) (list []Task, lef
 	for i := range c.Nodes {
 		cpus += int(c.Nodes[i].Size().CPUs)
 	}
+	list = make([]Task, 0, len(w.Jobs))
 	uids := map[string]uint32{}
 	first := true
 	var zero int64
@@ -63,7 +64,10 @@ func Tasks(w *trace.Workload, c *partition.Cluster, o Options) (list []Task, lef
 	for i := range list {
 		list[i].At += epoch - job.Time(zero)*1000
 	}
-	slices.SortStableFunc(list, func(a, b Task) int { return cmp.Compare(a.At, b.At) })
+	byTime := func(a, b Task) int { return cmp.Compare(a.At, b.At) }
+	if !slices.IsSortedFunc(list, byTime) { // most traces are, and tasks are large
+		slices.SortStableFunc(list, byTime)
+	}
 	if o.From > 0 {
 		list = list[min(o.From, len(list)):]
 	}
