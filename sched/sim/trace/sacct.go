@@ -109,7 +109,19 @@ func sacctJob(r *row) (Job, bool, error) {
 	}
 	j.Procs, j.Held = int(max(1, cpus)), int(max(1, cpus))
 	q.Size = job.Size{Tasks: uint32(j.Procs), CPUsPerTask: 1, MinCPUs: uint32(j.Procs), MinNodes: uint32(nodes)}
-	return j, true, sacctTRES(r.either("ReqTRES", "AllocTRES"), max(1, uint64(nodes)), q)
+	if err := sacctTRES(r.either("ReqTRES", "AllocTRES"), max(1, uint64(nodes)), q); err != nil {
+		return j, false, err
+	}
+	if untracked(r.either("AllocTRES")) {
+		q.Memory = job.Memory{Per: job.MemoryPerNode, MB: 1}
+	}
+	return j, true, nil
+}
+
+// untracked tells from what a job held that its cluster does not give memory away.
+// ReqTRES of Slurm 26.05 then names all of a node's, which no job waited for.
+func untracked(held string) bool {
+	return held != "" && !strings.HasPrefix(held, "mem=") && !strings.Contains(held, ",mem=")
 }
 
 // sacctTime reads a time as sacct writes it, in seconds.

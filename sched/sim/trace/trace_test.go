@@ -160,6 +160,20 @@ func TestSacct(t *testing.T) {
 	}
 }
 
+// Where memory is not given away, ReqTRES names all of a node's and AllocTRES none.
+func TestSacctMemoryThatIsNotTracked(t *testing.T) {
+	w, err := Sacct([]byte(`JobID|Submit|ElapsedRaw|NCPUS|ReqTRES|AllocTRES
+5|1000|60|1|billing=1,cpu=1,mem=62.50G,node=1|billing=1,cpu=1,node=1
+6|1000|60|1|cpu=1,mem=2G,node=1|cpu=1,mem=2G,node=1
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := w.Jobs[0].Request.Memory.MB, w.Jobs[1].Request.Memory.MB; a != 1 || b != 2048 {
+		t.Errorf("memory of %d and %d MB, want 1 and 2048", a, b)
+	}
+}
+
 // Tasks of an array that were submitted together and ask for the same are one job.
 func TestSacctJoinsArrays(t *testing.T) {
 	w, err := Sacct([]byte(`JobID|Submit|ElapsedRaw|NCPUS
