@@ -61,7 +61,7 @@ func (c *check) jobMinutes(list, hidden Amounts, kind int, who string) Refusal {
 // is left out.
 func (c *check) usedUp(l, hidden *Limits, used *Usage, kinds [2]int, who string) Refusal {
 	full := func(have, want, limit Spent) bool {
-		return have.Compare(limit) >= 0 || c.rules.Safe && have.Plus(want).Compare(limit) > 0
+		return have.Compare(limit) >= 0 || c.rules.Safe && have.Plus(c.counted(want)).Compare(limit) > 0
 	}
 	for _, a := range l.GrpTRESMins {
 		if _, ok := hidden.GrpTRESMins.Get(a.Name); ok || c.ask.Want.Get(a.Name) == 0 {
@@ -75,6 +75,16 @@ func (c *check) usedUp(l, hidden *Limits, used *Usage, kinds [2]int, who string)
 		return Refusal{minuteReason("")[kinds[1]], fmt.Sprintf("%s: %d of %d minutes are used (GrpWall)", who, used.Wall.Whole()/60, n)}
 	}
 	return Refusal{}
+}
+
+// counted is what of a use would be added to what was used: with UsageFactorSafe the
+// QOS's UsageFactor counts before the job starts, as it does after its end
+// (sacctmgr(1), Flags).
+func (c *check) counted(want Spent) Spent {
+	if factor, ok := c.qos.UsageFactor.Get(); ok && c.qos.Flags.Has(UsageFactorSafe) {
+		return want.Thousandths(factor)
+	}
+	return want
 }
 
 // wouldUse is what the job uses of a resource if it runs to its time limit.

@@ -17,6 +17,10 @@ func TestLimitsOnMinutes(t *testing.T) {
 	qos := func(l Limits) Change { return Change{QOS: &QOS{Name: "q", Limits: l}} }
 	cpu := func(n uint64) Amounts { return Amounts{{"cpu", n}} }
 	used := minutesBy{"q": 120, "ann": 120}
+	// A job of 20 CPU minutes counts for 40.
+	factored := func(f QOSFlags, minutes uint64) Change {
+		return Change{QOS: &QOS{Name: "q", Flags: f, UsageFactor: AtMost(2000), Limits: Limits{GrpTRESMins: cpu(minutes)}}}
+	}
 	for _, c := range []struct {
 		name    string
 		enforce string
@@ -36,6 +40,10 @@ func TestLimitsOnMinutes(t *testing.T) {
 		{"GrpWall of the QOS", "limits", []Change{qos(Limits{GrpWall: AtMost(60)})}, 10, job.ReasonQOSGrpWallLimit},
 		{"GrpWall, a minute left", "limits", []Change{qos(Limits{GrpWall: AtMost(61)})}, 10, job.ReasonNone},
 		{"GrpWall, a minute left, and safe", "safe", []Change{assoc(Limits{GrpWall: AtMost(61)})}, 10, job.ReasonAssocGrpWallLimit},
+		{"a factor counts with UsageFactorSafe", "safe", []Change{factored(UsageFactorSafe, 160)}, 10, job.ReasonNone},
+		{"and a minute less is too little", "safe", []Change{factored(UsageFactorSafe, 159)}, 10, job.ReasonQOSGrpCPUMinutesLimit},
+		{"it does not without the flag", "safe", []Change{factored(0, 140)}, 10, job.ReasonNone},
+		{"nor without safe limits", "limits", []Change{factored(UsageFactorSafe, 121)}, 10, job.ReasonNone},
 		{"a job of 20 CPU minutes", "limits", []Change{qos(Limits{MaxTRESMins: cpu(19)})}, 10, job.ReasonQOSMaxCpuMinutesPerJobLimit},
 		{"just enough", "limits", []Change{qos(Limits{MaxTRESMins: cpu(20)})}, 10, job.ReasonNone},
 		{"inherited", "limits", []Change{dept(Limits{MaxTRESMins: cpu(19)})}, 10, job.ReasonAssocMaxCpuMinutesPerJobLimit},

@@ -22,9 +22,10 @@ const (
 	PartitionMaxNodes
 	PartitionMinNodes
 	PartitionTimeLimit
-	// RequiresReservation: its jobs must name a reservation.
+	// RequiresReservation: its jobs must name a reservation, at submit and after.
 	RequiresReservation
-	// UsageFactorSafe: UsageFactor counts for what a job would use by its limit.
+	// UsageFactorSafe: with safe limits UsageFactor counts for what a job would add, by
+	// its time limit, to what GrpTRESMins and GrpWall bound.
 	UsageFactorSafe
 )
 

@@ -156,7 +156,9 @@ func page(t *testing.T, all []*surface) string {
 		"What `--dependency` refuses: `expand` (`Requested operation not supported on this system`: jobs keep their size).\n\n" +
 		"`sacctmgr load` reads files that Slurm's `sacctmgr dump` wrote. It takes all of a file or nothing, and lists what it adds in lines instead of\n" +
 		"tables; a QOS that the file brings may be named in it; a file of another cluster needs `cluster=`; options of limits that are not offered are\n" +
-		"refused with the number of the line. `sacctmgr dump` writes no log of its lines.\n")
+		"refused with the number of the line. `sacctmgr dump` writes no log of its lines.\n" +
+		"Of the flags of a QOS there are DenyOnLimit, NoDecay, RequiresReservation (where QOS are enforced) and UsageFactorSafe (for GrpTRESMins\n" +
+		"and GrpWall); the others are refused by name.\n")
 	headings := map[string]string{
 		"option": "Option", "letter": "Letter of -o", "field": "Field of -O or --format", "verb": "Command word", "entity": "scontrol show",
 	}

@@ -27,7 +27,17 @@ func (s *submission) settleAccount(q *job.Request, account, qos *string) error {
 	if rules.Associations && unknown || rules.QOS && !slices.Contains(book.Allowed(assoc), *qos) {
 		return &api.Error{Kind: api.ErrDenied, Text: slurm.TextQOS}
 	}
-	return nil
+	return s.checkReserved(q, *qos)
+}
+
+// checkReserved refuses a job without a reservation in a QOS with RequiresReservation,
+// where QOS are enforced. A job keeps its reservation, so nothing is judged at its start.
+func (s *submission) checkReserved(q *job.Request, name string) error {
+	qos := s.root.Book().QOSNamed(name)
+	if qos == nil || !s.root.Rules().QOS || !qos.Flags.Has(accounting.RequiresReservation) || q.Reservation != "" {
+		return nil
+	}
+	return &api.Error{Kind: api.ErrDenied, Text: slurm.TextQOS, Hint: "QOS " + name + " is only for jobs of a reservation (--reservation)"}
 }
 
 // association is the user's in an account, for the first of the job's partitions
@@ -95,6 +105,9 @@ func (s *submission) setPriority(out *state.NewJob) {
 func (u *jobUpdate) checkAccount() error {
 	account, qos := u.job.Account, u.job.QOS
 	if u.cmd.Account == nil && u.cmd.QOS == nil {
+		if u.job.Request.Reservation != u.request.Reservation {
+			return u.checkReserved(&u.request, qos)
+		}
 		return nil
 	}
 	if u.cmd.Account != nil {

@@ -206,7 +206,7 @@ func setFlags(q *accounting.QOS, p api.Pair) error {
 		switch {
 		case name == "-1":
 			flags = 0
-		case f&^(accounting.DenyOnLimit|accounting.NoDecay) != 0:
+		case f&^(accounting.DenyOnLimit|accounting.NoDecay|accounting.RequiresReservation|accounting.UsageFactorSafe) != 0:
 			return value(p, fmt.Errorf("nothing acts on the flag %s yet", f))
 		case f == 0:
 			return invalid(fmt.Sprintf(" Unknown QOS flag used in:\n  '%s'\n Valid QOS flags are\n  'DenyOnLimit,EnforceUsageThreshold,PartitionMinNodes,PartitionMaxNodes,"+
