@@ -24,6 +24,8 @@ type Run struct {
 	Bcast        string
 	HetGroup     string
 	MPI          string
+	Prolog       string    // program before the step on srun's host; "" and "none": none
+	Epilog       string    // the same after it
 	CPUBind      *CPUBind  // nil: not given
 	MemBind      [2]string // quiet or verbose, and the kind; "": not given
 }
@@ -52,7 +54,8 @@ var stepTable = []Option{
 	no("quit-on-interrupt", 0, NoArg, "use --disable-status").only(Srun),
 	no("treewidth", 0, RequiredArg, "srun speaks with all nodes at once").only(Srun),
 	no("wait-for-children", 0, NoArg, "let the program wait for its children").only(Srun),
-	no("epilog", 0, RequiredArg, "run it in the script, after srun", "SLURM_EPILOG").only(Srun),
+	req("epilog", 0, "program that srun runs after the step, on its own host", func(o *Options, v string) error { o.Run.Epilog = v; return nil }, "SLURM_EPILOG").only(Srun).
+		differs("runs before an allocation that srun asked for is given back; one component only"),
 	runFlag("exact", 0, "only as many CPUs as the tasks need", func(r *Run) { r.Exact = true }, "SLURM_EXACT"),
 	req("het-group", 0, "component of a heterogeneous job", func(o *Options, v string) error { o.Run.HetGroup = v; return nil }, "SLURM_HET_GROUP").only(Srun).each(),
 	opt("immediate", 'I', "give up if the resources are not there within so many seconds", setImmediate, "SBATCH_IMMEDIATE").only(Srun | Salloc),
@@ -68,7 +71,8 @@ var stepTable = []Option{
 	flag("no-shell", 0, "leave when the allocation is granted", func(o *Options) { o.Run.NoShell = true }, "SBATCH_NO_SHELL").only(Salloc),
 	runFlag("overlap", 0, "share what the step gets with other steps", func(r *Run) { r.Overlap = true }, "SLURM_OVERLAP"),
 	no("preserve-env", 'E', NoArg, "give the counts as options").only(Srun),
-	no("prolog", 0, RequiredArg, "run it in the script, before srun", "SLURM_PROLOG").only(Srun),
+	req("prolog", 0, "program that srun runs before the step, on its own host", func(o *Options, v string) error { o.Run.Prolog = v; return nil }, "SLURM_PROLOG").only(Srun).
+		differs("its failure ends the step before any task begins, with exit code 1; one component only"),
 	opt("pty", 0, "task 0 gets a terminal", func(o *Options, v string) error {
 		if v != "" {
 			return &OptionError{Text: "--pty=" + v + " is not supported: give srun the terminal itself", Code: 1}

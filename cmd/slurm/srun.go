@@ -198,7 +198,7 @@ func (c *stepCommand) runStep(id job.ID, environ []string) int {
 		c.in.errorf("%v", err)
 		return 1
 	}
-	return s.run()
+	return s.runAround(environ)
 }
 
 // beginStep gets a step from the controllers; nil if there is none. It belongs to

@@ -64,6 +64,9 @@ func (c *stepCommand) runGroups(leader job.ID, environ []string) int {
 			return 1
 		}
 	}
+	if len(steps) == 1 {
+		return steps[0].runAround(environ)
+	}
 	return runTogether(steps)
 }
 
@@ -80,6 +83,9 @@ func (c *stepCommand) beginGroups(leader job.ID) (steps []*stepIO, err error) {
 	var used []string
 	if len(groups) > 1 && c.o.Run.MPI == "pmi2" {
 		return nil, errors.New("--mpi=pmi2 is not supported with several components: start MPI programs that have some with their own mpirun")
+	}
+	if run := &c.o.Run; len(groups) > 1 && run.Prolog+run.Epilog != "" {
+		return nil, errors.New("--prolog and --epilog are not supported with several components: run the programs before and after srun")
 	}
 	for _, g := range groups {
 		one := *g.command

@@ -79,6 +79,30 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestProgramsAroundSteps: srun's own prolog and epilog run on its host, before and
+// after the tasks, with the command line of the step.
+func TestProgramsAroundSteps(t *testing.T) {
+	s := &site{Cluster: cluster.Up(t, "--controllers", "1", "--nodes", "1", "--cpus", "4", "--mem", "4000"), t: t, dir: t.TempDir()}
+	say := s.script("say.sh", "#!/bin/sh\necho $SLURM_SCRIPT_CONTEXT $SLURM_JOB_ID.$SLURM_STEP_ID \"$@\"\n")
+	bad := s.script("bad.sh", "#!/bin/sh\nexit 3\n")
+	none := filepath.Join(s.dir, "none.sh")
+	for _, c := range []struct {
+		name, options, stdout, stderr string
+		code                          int
+	}{
+		{"both", "--prolog=" + say + " --epilog=" + say, "prolog_srun 1.0 echo hello\nhello\nepilog_srun 1.0 echo hello\n", "", 0},
+		{"a prolog that fails", "--prolog=" + bad + " --epilog=" + say, "epilog_srun 2.0 echo hello\n", "srun: error: srun prolog failed rc = 3. Aborting step.\n", 1},
+		{"an epilog that fails", "--epilog=" + bad, "hello\n", "srun: error: srun epilog failed status=3\n", 0},
+		{"no such file", "--prolog=" + none, "hello\n", "srun: Access denied for " + none + ": No such file or directory\n", 0},
+		{"none", "--prolog=none --epilog=none", "hello\n", "", 0},
+	} {
+		stdout, stderr, code := s.srun("sh", "-c", "srun -n1 "+c.options+" echo hello")
+		if stdout != c.stdout || stderr != c.stderr || code != c.code {
+			t.Errorf("%s: exit code %d, want %d; output\n%swant\n%sit said\n%swant\n%s", c.name, code, c.code, stdout, c.stdout, stderr, c.stderr)
+		}
+	}
+}
+
 // TestComponents: commands separated by colons are one application.
 func TestComponents(t *testing.T) {
 	s := &site{Cluster: cluster.Up(t, "--controllers", "1", "--nodes", "3", "--cpus", "4", "--mem", "4000"), t: t, dir: t.TempDir()}
