@@ -248,8 +248,11 @@ func (o *Options) checkArbitrary() error {
 // notSubmitted is a refusal in the words that the cluster would use.
 func (o *Options) notSubmitted(why string) error {
 	what := "Unable to allocate resources"
-	if o.in.Program == Sbatch {
+	switch o.in.Program {
+	case Sbatch:
 		what = "Batch job submission failed"
+	case Salloc:
+		what = "Job submit/allocate failed"
 	}
 	return &OptionError{Text: what + ": " + why, Code: 1}
 }

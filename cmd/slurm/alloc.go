@@ -65,6 +65,31 @@ func (c *stepCommand) allocate() (*allocation, int) {
 	return a, 0
 }
 
+// test is --test-only: it says when and where the job could start, and asks for
+// no allocation.
+func (c *stepCommand) test() int {
+	in := c.in
+	request, err := c.allocationRequest()
+	if err == nil {
+		err = c.connect()
+	}
+	if err != nil {
+		in.errorf("%v", err)
+		return 1
+	}
+	defer c.client.Close()
+	request.TestOnly, request.Script = true, []byte("#!/bin/sh\n")
+	s := &submission{in: in}
+	var reply api.SubmitReply
+	if _, err := c.client.Ask(api.MethodSubmit, request, &reply); err != nil {
+		return s.refused(err, true)
+	}
+	if !c.o.Act.Quiet {
+		s.couldStart(request, &reply)
+	}
+	return 0
+}
+
 // allocationRequest makes the message out of the options of all components.
 func (c *stepCommand) allocationRequest() (*api.SubmitRequest, error) {
 	host, err := os.Hostname()
@@ -121,12 +146,20 @@ func (c *stepCommand) allocationRefused(err error) int {
 	if last := lines[len(lines)-1]; strings.HasPrefix(last, "Invalid generic resource") {
 		c.in.errorf("%s", last)
 	} else {
-		c.in.errorf("Unable to allocate resources: %s", last)
+		c.in.errorf("%s: %s", c.refusal(), last)
 	}
 	if e.Hint != "" {
 		fmt.Fprintf(c.in.stderr, "%s: %s\n", c.in.name, e.Hint)
 	}
 	return 1
+}
+
+// refusal is how the command begins to say that its job was not taken.
+func (c *stepCommand) refusal() string {
+	if c.in.name == "salloc" {
+		return "Job submit/allocate failed"
+	}
+	return "Unable to allocate resources"
 }
 
 // granted is what came of waiting.

@@ -46,6 +46,11 @@ func associationHeads() []head {
 	}
 }
 
+// namedHeads are those that are shown only if --format names them.
+func namedHeads() []head {
+	return []head{{"Par Name", 10, "parentname", ""}}
+}
+
 // userAssociationHeads are those of sacctmgr -s show user.
 func userAssociationHeads() []head {
 	return []head{

@@ -220,7 +220,7 @@ func (in *invocation) managerShow(list []string, o *tableOptions) int {
 	chosen := q.heads
 	if o.format != "" {
 		var err error
-		if chosen, err = chooseHeads(append(slices.Clone(q.heads), associationHeads()...), o.format); err != nil {
+		if chosen, err = chooseHeads(slices.Concat(q.heads, associationHeads(), namedHeads()), o.format); err != nil {
 			fmt.Fprintln(in.stderr, err)
 			return 1
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -34,6 +35,12 @@ func salloc(in *invocation) int {
 			c.o.Job.Name = "no-shell"
 		}
 	}
+	if d := c.o.Job.Batch.WorkDir; d != "" {
+		if err := os.Chdir(d); err != nil {
+			in.errorf("chdir(%s): %s", d, reasonOf(err))
+			return 1
+		}
+	}
 	a, code := c.allocate()
 	if a == nil {
 		return code
@@ -49,6 +56,17 @@ func salloc(in *invocation) int {
 		return 0
 	}
 	return c.beside(a)
+}
+
+// reasonOf is the system's reason for an error, as the C library writes it: with
+// a capital letter.
+func reasonOf(err error) string {
+	var why syscall.Errno
+	if !errors.As(err, &why) {
+		return err.Error()
+	}
+	text := why.Error()
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // say prints a line of progress.

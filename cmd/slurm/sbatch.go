@@ -316,16 +316,9 @@ func (s *submission) submit(request *api.SubmitRequest) int {
 		}
 	}
 	if request.TestOnly {
-		if quiet {
-			return 0
+		if !quiet {
+			s.couldStart(request, &reply)
 		}
-		t := reply.Test
-		where := ""
-		if request.Jobs[0].Request.Cluster != "" {
-			where = "on cluster " + reply.Cluster + " "
-		}
-		fmt.Fprintf(in.stderr, "%s: Job %d to start at %s %sa using %d processors on nodes %s in partition %s\n", in.name, t.Job,
-			t.Start.Std().In(s.input.Now.Location()).Format("2006-01-02T15:04:05"), where, t.CPUs, t.Nodes, t.Partition)
 		return 0
 	}
 	if len(reply.Jobs) == 0 {
@@ -338,6 +331,17 @@ func (s *submission) submit(request *api.SubmitRequest) int {
 		return waitForJob(in, client, reply.Jobs[0])
 	}
 	return 0
+}
+
+// couldStart prints the answer to --test-only.
+func (s *submission) couldStart(request *api.SubmitRequest, reply *api.SubmitReply) {
+	t := reply.Test
+	where := ""
+	if request.Jobs[0].Request.Cluster != "" {
+		where = "on cluster " + reply.Cluster + " "
+	}
+	fmt.Fprintf(s.in.stderr, "%s: Job %d to start at %s %sa using %d processors on nodes %s in partition %s\n", s.in.name, t.Job,
+		t.Start.Std().In(s.in.now().Location()).Format("2006-01-02T15:04:05"), where, t.CPUs, t.Nodes, t.Partition)
 }
 
 // report prints the id of the new job.

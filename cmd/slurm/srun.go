@@ -142,6 +142,9 @@ func (c *stepCommand) stepRequest(id job.ID) *api.StepRequest {
 
 // allocateAndRun gets an allocation, runs the step in it and gives it back.
 func (c *stepCommand) allocateAndRun() int {
+	if c.o.Act.TestOnly {
+		return c.test()
+	}
 	a, code := c.allocate()
 	if a == nil {
 		return code
