@@ -13,6 +13,8 @@ type Case struct {
 	Env        []string `json:",omitempty"` // NAME=value
 	Directives []string `json:",omitempty"` // what stands after #SBATCH, one a line
 	Runs       bool     `json:",omitempty"` // the job runs, and its environment is compared
+	Family     string   `json:",omitempty"` // of a case that changes something: what is there before it, and what is looked at after it
+	Root       bool     `json:",omitempty"` // who runs such a case; else the user
 }
 
 // Key is the case as a line of shell: its name in the recording.
@@ -20,6 +22,12 @@ func (c *Case) Key() string {
 	var b strings.Builder
 	if c.Runs {
 		b.WriteString("run: ")
+	}
+	if c.Family != "" {
+		fmt.Fprintf(&b, "%s: ", c.Family)
+	}
+	if c.Root {
+		b.WriteString("root: ")
 	}
 	for _, e := range c.Env {
 		fmt.Fprintf(&b, "%s ", shorten(quote(e)))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,9 @@ const (
 
 	listingFile     = "testdata/listings26.json.gz"
 	listingOpenFile = "testdata/listings-open.txt"
+
+	changeFile     = "testdata/changes26.json.gz"
+	changeOpenFile = "testdata/changes-open.txt"
 )
 
 // scratch makes a directory that the submitting user may write to.
@@ -254,4 +258,60 @@ func TestListings(t *testing.T) {
 	}
 	cases, want := every(recorded, step)
 	compareAll(t, listingOpenFile, cases, want, listAll(t, ours(t), cases))
+}
+
+// TestRecordChanges makes the recording of the commands that change things anew,
+// on a cluster of Slurm 26.05 with an empty queue. DIFFER_FAMILY names the
+// families to record, with commas; the others stay as they are.
+func TestRecordChanges(t *testing.T) {
+	bin := os.Getenv("DIFFER_PEER")
+	if bin == "" {
+		t.Skip("DIFFER_PEER names no directory of Slurm's commands")
+	}
+	c := &Cluster{Bin: bin, Env: []string{"SLURM_CONF=" + os.Getenv("SLURM_CONF")}, Dir: scratch(t)}
+	kept, err := ReadRecording(changeFile)
+	if err != nil {
+		kept = new(Recording) // the first one
+	}
+	only := os.Getenv("DIFFER_FAMILY")
+	for _, f := range families() {
+		if only != "" && !slices.Contains(strings.Split(only, ","), f.name) {
+			continue
+		}
+		cases := f.cases()
+		answers, err := c.Change(cases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range kept.Cases {
+			if kept.Cases[i].Family != f.name {
+				cases, answers = append(cases, kept.Cases[i]), append(answers, kept.Answer(i))
+			}
+		}
+		kept = NewRecording("", 0, cases, answers)
+		if err := kept.Write(changeFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestChanges compares what commands that change things print and leave.
+func TestChanges(t *testing.T) {
+	recorded, err := ReadRecording(changeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := 10
+	if os.Getenv("MUSTER_FULL") != "" {
+		step = 1
+	}
+	if only := os.Getenv("DIFFER_FAMILY"); only != "" {
+		recorded = recorded.families(strings.Split(only, ","))
+	}
+	cases, want := every(recorded, step)
+	got, err := ours(t).Change(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareAll(t, changeOpenFile, cases, want, got)
 }

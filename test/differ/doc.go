@@ -13,4 +13,8 @@
 // in known.go or judged.go, with its reason, fails the test, unless testdata/open.txt has it:
 // those nobody has judged yet. DIFFER_OPEN=1 and MUSTER_FULL=1 make that list anew;
 // it should only become shorter.
+//
+// TestChanges does the same for commands that change things: each case finds
+// what its family makes (a job, an account, a reservation), runs one command, and
+// what is there afterwards is compared too.
 package differ

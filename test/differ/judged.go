@@ -42,6 +42,7 @@ func judged() []entry {
 		out = append(out, refusedHere(r[0], r[1])...)
 	}
 	out = append(out, judgedListings()...)
+	out = append(out, judgedChanges()...)
 	return append(out, []entry{
 		{where: "code|stdout|stderr", key: `sbatch .*=6553[2-6] .*`, reason: "Slurm keeps these counts in 16 bits, in which the highest five numbers mean something else"},
 		{where: "stderr", options: []string{"verbose"}, want: ".*defined options.*", reason: "what --verbose adds is said in our own words"},

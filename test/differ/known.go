@@ -95,7 +95,14 @@ func withoutLines(text string, pattern *regexp.Regexp) string {
 // refusedByName: an option of the table that we refuse by its name has no answer
 // like Slurm's.
 func refusedByName(c *Case, got *Answer) string {
-	for _, o := range slurm.OptionHelp(slurm.Sbatch) {
+	table := slurm.OptionHelp(slurm.Sbatch)
+	switch c.Command {
+	case "srun":
+		table = slurm.OptionHelp(slurm.Srun)
+	case "salloc":
+		table = slurm.OptionHelp(slurm.Salloc)
+	}
+	for _, o := range table {
 		if !slices.Contains(c.Options, o.Name) || got.Code != 1 {
 			continue
 		}

@@ -45,6 +45,17 @@ func (r *Recording) Answer(i int) Answer {
 	return a
 }
 
+// families are the cases of some families only.
+func (r *Recording) families(names []string) *Recording {
+	out := &Recording{Version: r.Version, Seed: r.Seed, Record: r.Record, Env: r.Env}
+	for i, c := range r.Cases {
+		if slices.Contains(names, c.Family) {
+			out.Cases, out.Answers = append(out.Cases, c), append(out.Answers, r.Answers[i])
+		}
+	}
+	return out
+}
+
 // frequent finds the most frequent value of each key that most maps have.
 func frequent(all []map[string]string) map[string]string {
 	seen := make(map[string]map[string]int)
