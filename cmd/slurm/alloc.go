@@ -194,7 +194,10 @@ func (c *stepCommand) await(id job.ID) (int, bool) {
 			return c.started(id, g, said)
 		case <-queued:
 			if said = true; !c.o.Act.Quiet {
-				fmt.Fprintf(in.stderr, "%s: Pending job allocation %d\n%s: job %d queued and waiting for resources\n", in.name, id, in.name, id)
+				if in.name == "salloc" {
+					fmt.Fprintf(in.stderr, "salloc: Pending job allocation %d\n", id)
+				}
+				fmt.Fprintf(in.stderr, "%s: job %d queued and waiting for resources\n", in.name, id)
 			}
 		case <-limit:
 			c.revoke(id)

@@ -70,8 +70,13 @@ func (s *submission) permit(q *job.Request, p *partition.Partition, who *partiti
 			return nil, nil
 		}
 		return &api.Error{Kind: api.ErrDenied, Text: slurm.TextGroup, Hint: detail}, nil
-	case job.ReasonAccountNotAllowed, job.ReasonQOSNotAllowed, job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
+	case job.ReasonAccountNotAllowed, job.ReasonQOSNotAllowed:
 		if lenient {
+			return nil, nil
+		}
+	case job.ReasonPartitionNodeLimit, job.ReasonPartitionTimeLimit:
+		if lenient {
+			s.notNow()
 			return nil, nil
 		}
 	}
@@ -92,12 +97,21 @@ func (s *submission) permit(q *job.Request, p *partition.Partition, who *partiti
 	return &api.Error{Kind: api.ErrDenied, Text: slurm.TextDenied, Hint: detail}, nil
 }
 
+// notNow tells who asks for an allocation and waits for it that the partition as it is
+// will not give it. A batch job's owner is not there to read it.
+func (s *submission) notNow() {
+	if s.r.Method == api.MethodAllocate && !slices.Contains(s.notes, textPartitionLimits) {
+		s.notes = append(s.notes, textPartitionLimits)
+	}
+}
+
 // couldRun tells whether the partition's nodes, all empty and up, could run the
 // job, and how many it would take; 0 is not known. More nodes or tasks than the
 // partition has are let in: the partition may grow, and the job says why it waits.
 func (s *submission) couldRun(q *job.Request, p *partition.Partition) (nodes int, refused error) {
 	need := partition.NewNeed(q, p, &s.cluster.Policy)
 	if need.MinNodes > len(p.Nodes) {
+		s.notNow()
 		return 0, nil
 	}
 	hosts, missing := s.candidates(q, p)
@@ -119,6 +133,7 @@ func (s *submission) couldRun(q *job.Request, p *partition.Partition) (nodes int
 		small := *need
 		small.Tasks = need.MinNodes
 		if _, _, ok := placer.Place(&small, hosts); ok {
+			s.notNow()
 			return 0, nil
 		}
 	}
