@@ -17,7 +17,7 @@ type Need struct {
 	PerNode            int // most tasks on a node, 0: no limit
 	CPUsPerTask        int
 	CPUsPerGPU         int
-	MinCPUs            int // least CPUs of each node (--mincpus)
+	MinCPUs            int // least CPUs that each node has free (--mincpus); one that names no number of tasks takes them
 	TasksPerCore       int
 	TasksPerSocket     int
 	TasksPerGPU        int
@@ -198,7 +198,13 @@ func (n *Need) Cost(h *Host, free *Room, t int, extra []int64, k *Take) bool {
 	if n.Overcommit {
 		cpus = 1
 	}
-	cpus = max(cpus, gpus*n.CPUsPerGPU, n.MinCPUs)
+	if n.Tasks > 0 && !n.Overcommit {
+		cpus = max(cpus, n.PerNode*n.CPUsPerTask) // for as many tasks as may be there, as in Slurm
+	}
+	if n.Tasks == 0 {
+		cpus = max(cpus, n.MinCPUs)
+	}
+	cpus = max(cpus, gpus*n.CPUsPerGPU)
 	usable := h.Threads
 	if n.ThreadsUsed > 0 {
 		usable = min(usable, n.ThreadsUsed)

@@ -251,7 +251,8 @@ func (pl *Placer) pick(n *Need, cands []Candidate, low, high int) ([]Placed, boo
 }
 
 // deal gives each picked node its tasks: as many as it takes while one is left
-// for each node after it (Slurm's block way), or evenly with --spread-job.
+// for each node after it (Slurm's block way), or evenly with --spread-job and with
+// --ntasks-per-node.
 func (pl *Placer) deal(n *Need, cands []Candidate) ([]Placed, bool) {
 	nodes := len(pl.picks)
 	out := make([]Placed, 0, nodes)
@@ -262,7 +263,7 @@ func (pl *Placer) deal(n *Need, cands []Candidate) ([]Placed, bool) {
 		t := pl.caps[i]
 		if n.Tasks > 0 {
 			after := nodes - k - 1
-			if n.Spread {
+			if n.Spread || n.PerNode > 0 {
 				t = min(t, (rest+after)/(after+1))
 			}
 			t = max(1, min(t, rest-after))

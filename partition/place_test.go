@@ -49,6 +49,8 @@ func TestArithmetic(t *testing.T) {
 		{"one task to a socket", job.Request{Size: job.Size{Tasks: 3, TasksPerSocket: 1}}, "2/1/2/200/0 1/1/2/200/0"},
 		{"overcommit", job.Request{Size: job.Size{Tasks: 40, MinNodes: 1, MaxNodes: 1, Overcommit: true}}, "40/1/2/200/0"},
 		{"mincpus takes CPUs", job.Request{Size: job.Size{MinCPUsPerNode: 6}}, "1/3/6/600/0"},
+		{"mincpus of a job that names its tasks", job.Request{Size: job.Size{Tasks: 1, MinCPUsPerNode: 6}}, "1/1/2/200/0"},
+		{"room for all tasks of a node", job.Request{Size: job.Size{Tasks: 5, TasksPerNode: 4}}, "3/2/4/400/0 2/2/4/400/0"},
 		{"mincpus beyond a node", job.Request{Size: job.Size{MinCPUsPerNode: 17}}, ""},
 		{"memory of a node", job.Request{Memory: job.Memory{Per: job.MemoryPerNode, MB: 120}}, "1/1/2/120/0"},
 		{"all memory", job.Request{Memory: job.Memory{Per: job.MemoryPerNode}}, "1/1/2/4000/0"},

@@ -5,6 +5,7 @@ const (
 	TextDenied         = "Access/permission denied"
 	TextGroup          = "User's group not permitted to use this partition"
 	TextNotHetLeader   = "Job not heterogeneous job leader"
+	TextWholeHet       = "Operation not permitted on individual component of heterogeneous job"
 	TextInvalidUser    = "Invalid user id"
 	TextNoSuchJob      = "Invalid job id specified"
 	TextPending        = "Job is pending execution"

@@ -91,7 +91,24 @@ func (s *submission) environment(o *slurm.Options) (env []byte, userEnv bool, er
 	if o.WasSet("profile") != slurm.Unset {
 		env = slurm.JoinEnvironment(env, "SLURM_PROFILE=None")
 	}
+	if all, more, _ := strings.Cut(o.Job.Batch.Export, ","); strings.EqualFold(all, "ALL") && more != "" {
+		env = slurm.JoinEnvironment(env, "SLURM_GET_USER_ENV=1") // Slurm says so, though nothing is missing
+	}
+	if len(s.jobs) > 1 {
+		env = s.componentTasks(env)
+	}
 	return env, export.UserEnv, nil
+}
+
+// componentTasks adds how many tasks the components of a heterogeneous job name.
+func (s *submission) componentTasks(env []byte) []byte {
+	for i, o := range s.jobs {
+		if n := o.Job.Size.Tasks; n > 0 && o.WasSet("ntasks") != slurm.Unset {
+			env = slurm.JoinEnvironment(env, fmt.Sprintf("SLURM_NTASKS_HET_GROUP_%d=%d", i, n))
+			env = slurm.JoinEnvironment(env, fmt.Sprintf("SLURM_NTASKS_PACK_GROUP_%d=%d", i, n))
+		}
+	}
+	return env
 }
 
 // readExportFile reads NUL separated variables from a file or, named by its

@@ -309,9 +309,11 @@ func confirm(in *invocation, client *api.Client, r *api.CancelRequest) error {
 	return nil
 }
 
-// exitDenied is the low byte of Slurm's error number for a refusal, which
-// scancel ends with.
-const exitDenied = 210
+// The low bytes of Slurm's error numbers for refusals, which scancel ends with.
+const (
+	exitDenied   = 210
+	exitWholeHet = 60
+)
 
 // reportCancelled prints what could not be done; its exit code is scancel's.
 func reportCancelled(in *invocation, o *scancelOptions, reply *api.CancelReply) int {
@@ -328,8 +330,13 @@ func reportCancelled(in *invocation, o *scancelOptions, reply *api.CancelReply) 
 			}
 		case j.Failure != "":
 			in.errorf("Kill job error on job id %s: %s", j.Job, j.Failure)
-			if code = 1; j.Failure == slurm.TextDenied {
+			switch j.Failure {
+			case slurm.TextDenied:
 				code = exitDenied
+			case slurm.TextWholeHet:
+				code = exitWholeHet
+			default:
+				code = 1
 			}
 		case j.Finished && (o.verbose > 0 || o.request.Batch && !j.Known):
 			o.say(in, j.Job)

@@ -34,6 +34,9 @@ func (c *stepCommand) placement(tasks uint32, nodes int) []string {
 		set = append(set, "SLURM_MEM_BIND="+strings.TrimSuffix(b[0]+","+b[1], ","), "SLURM_MEM_BIND_LIST=",
 			"SLURM_MEM_BIND_TYPE="+b[1], "SLURM_MEM_BIND_VERBOSE="+b[0])
 	}
+	if o.Run.Label {
+		set = append(set, "SLURM_LABELIO=1")
+	}
 	if o.Run.MPI != "" {
 		set = append(set, "SLURM_MPI_TYPE="+o.Run.MPI)
 	}

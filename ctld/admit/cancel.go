@@ -158,6 +158,8 @@ func (c *canceller) add(t target, step *job.StepID) {
 		line.Finished = true // scancel is silent about jobs that have ended or are not there
 	case !c.mayTouch(t.records):
 		line.Failure = slurm.TextDenied
+	case t.component && c.req.Signal == 0 && t.records[0].State == job.Pending:
+		line.Failure = slurm.TextWholeHet // components wait together or not at all
 	case c.req.Signal == 0 && !c.req.Cron && slices.ContainsFunc(t.records, func(j *job.Job) bool { return j.Request.Cron.Spec != "" }):
 		line.Failure = slurm.TextCronCancel
 	default:

@@ -20,6 +20,8 @@ type target struct {
 	name    string // as scancel and scontrol print it
 	records []*job.Job
 	state   state.Target
+	// component: one part of a heterogeneous job is named, by JOB+OFFSET.
+	component bool
 }
 
 // maxTaskWork bounds the array indices that one call may name, in steps of work.
@@ -102,7 +104,7 @@ func (f *finder) find(text string) (target, error) {
 	t := target{name: text, state: state.Target{Job: n.ID, Tasks: n.Tasks}}
 	switch {
 	case n.HasHet:
-		t.records = component(root, n.ID, n.Offset)
+		t.records, t.component = component(root, n.ID, n.Offset), true
 		if len(t.records) == 1 {
 			t.state.Job = t.records[0].ID
 		}
