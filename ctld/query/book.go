@@ -93,37 +93,46 @@ func (t *tables) row(values ...string) {
 
 func (t *tables) accounts() {
 	t.fields("account descr org coord")
+	by := t.coordinators()
 	for _, a := range t.book.Accounts {
-		t.row(a.Name, a.Description, a.Organization, strings.Join(t.coordinators(a.Name), ","))
+		t.row(a.Name, a.Description, a.Organization, strings.Join(by[a.Name], ","))
 	}
 }
 
-// coordinators lists who coordinates an account, or one above it.
-func (t *tables) coordinators(account string) []string {
-	var out []string
-	for _, u := range t.book.Users {
-		if t.book.Coordinates(u.Name, account) {
-			out = append(out, u.Name)
+// coordinators lists, by account, who coordinates it or one above it.
+func (t *tables) coordinators() map[string][]string {
+	out := make(map[string][]string)
+	var visit func(account string, above []string)
+	visit = func(account string, above []string) {
+		if a := t.book.Account(account); a != nil && len(a.Coordinators) > 0 {
+			above = slices.Concat(above, a.Coordinators)
+			slices.Sort(above)
+			above = slices.Compact(above)
+		}
+		out[account] = above
+		for _, b := range t.book.Below(account) {
+			if b.User == "" {
+				visit(b.Account, above)
+			}
 		}
 	}
-	return out
-}
-
-// coordinates lists the accounts that a user coordinates.
-func (t *tables) coordinates(user string) []string {
-	var out []string
-	for _, a := range t.book.Accounts {
-		if t.book.Coordinates(user, a.Name) {
-			out = append(out, a.Name)
-		}
+	if slices.ContainsFunc(t.book.Accounts, func(a *accounting.Account) bool { return len(a.Coordinators) > 0 }) {
+		visit(accounting.RootAccount, nil)
 	}
 	return out
 }
 
 func (t *tables) users() {
 	t.fields("user defaccount adminlevel coord")
+	accounts := make(map[string][]string)
+	by := t.coordinators()
+	for _, a := range t.book.Accounts {
+		for _, user := range by[a.Name] {
+			accounts[user] = append(accounts[user], a.Name)
+		}
+	}
 	for _, u := range t.book.Users {
-		t.row(u.Name, u.Default, u.Admin.String(), strings.Join(t.coordinates(u.Name), ","))
+		t.row(u.Name, u.Default, u.Admin.String(), strings.Join(accounts[u.Name], ","))
 	}
 }
 
