@@ -24,6 +24,18 @@ func TestAStolenNodeKeyMakesNobodyElse(t *testing.T) {
 	named := like(func(c *api.Caller) { c.User = "root" })
 	bob := api.Caller{UID: 1002, GID: 1002, User: "bob", Group: "bob"}
 	root := api.Caller{User: "root", Group: "root"}
+	hold, job2 := submission(90)
+	job2.Jobs[0].Hold = true
+	chunks, end := call(t, cs.client(identity.Login, "login", leader.cfg.Name), bob, hold, job2)
+	if end.Err != nil {
+		t.Fatalf("bob's job: %+v", end.Err)
+	}
+	var reply api.SubmitReply
+	if err := wire.Decode(chunks[0], &reply); err != nil {
+		t.Fatal(err)
+	}
+	other := api.JobRef{ID: reply.Jobs[0]}
+	part := &api.UpdateRequest{Action: "update", Pairs: []api.Pair{{Name: "PartitionName", Value: leader.Root().Job(other.ID).Request.Partitions[0]}, {Name: "State", Value: "UP"}}}
 	n := byte(0)
 	for _, through := range []string{leader.cfg.Name, followers[0].cfg.Name} {
 		for _, c := range []struct {
@@ -46,6 +58,10 @@ func TestAStolenNodeKeyMakesNobodyElse(t *testing.T) {
 			{"accounts, by a user with a job here", identity.Compute, "n1", alice, api.MethodBookChange, nil, false},
 			{"the configuration, in the same way", identity.Compute, "n1", alice, api.MethodConfigure, nil, false},
 			{"the controllers", identity.Compute, "n1", alice, api.MethodControllers, nil, false},
+			{"another's script, by an administrator from a login host", identity.Login, "login", alice, api.MethodScript, &api.ScriptRequest{Job: other}, true},
+			{"the same from a compute node with a job of the administrator", identity.Compute, "n1", alice, api.MethodScript, &api.ScriptRequest{Job: other}, false},
+			{"a partition, by an administrator from a login host", identity.Login, "login", alice, api.MethodUpdatePart, part, true},
+			{"the same from a compute node", identity.Compute, "n1", alice, api.MethodUpdatePart, part, false},
 			{"crontab of a user without a job", identity.Compute, "n1", bob, api.MethodCrontab, nil, false},
 		} {
 			n++

@@ -162,6 +162,11 @@ func TestMPI(t *testing.T) {
 	if err != nil {
 		t.Skip("needs MPICH: apt-get install mpich libmpich-dev")
 	}
+	headers := exec.Command(compiler, "-E", "-x", "c", "-")
+	headers.Stdin = strings.NewReader("#include <mpi.h>\n")
+	if err := headers.Run(); err != nil {
+		t.Skip("needs the headers of MPICH: apt-get install libmpich-dev")
+	}
 	s := &site{Cluster: cluster.Up(t, "--controllers", "1", "--nodes", "4", "--cpus", "4", "--mem", "4000"), t: t, dir: t.TempDir()}
 	ring := filepath.Join(s.dir, "ring")
 	if out, err := exec.Command(compiler, "-o", ring, filepath.Join("testdata", "ring.c")).CombinedOutput(); err != nil {
